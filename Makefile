@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The front door: every target hands over to a script or to a Makefile below. The objects of the
+# modules are listed in Kbuild, which is what the kernel's build system reads.
+#
+## make                  the modules for the running kernel (or KDIR=...) and the tools
+## make install          both; modules go below updates/smc of the kernel (also DESTDIR=...)
+## make uninstall        the kernel's own modules are back
+## make demo             redis and iperf3 over SMC in a virtual machine (KERNEL=6.1)
+## make test             check to debug, then one line with the verdict
+## make check            static checks, installation by make and by DKMS
+## make unit             pure code and tools in user space under sanitizers, fuzzing (T=...)
+## make kunit            kernel unit tests in User Mode Linux (T=...)
+## make uml              socket tests in User Mode Linux with KASAN, lockdep, kmemleak (T=...)
+## make vm               tests in virtual machines (T=... KERNEL=..., SHELL=1, GDB=1)
+## make selfcheck        does the harness find deliberate defects?
+## make debug            vm and selfcheck on a debug kernel; in make test a part of it (T=...)
+## make coverage         lines of each folder reached by the tests in User Mode Linux and user space
+## make bench            speed compared with TCP and others
+## make clean            what builds left in this tree
+
+# "make vm SHELL=1" asks for a shell in the guest, but SHELL is also the name of make's own shell.
+GUEST_SHELL := $(filter 1,$(SHELL))
+override SHELL := /bin/bash
+MAKEOVERRIDES := $(filter-out SHELL=%,$(MAKEOVERRIDES))
+
+KDIR	?= /lib/modules/$(shell uname -r)/build
+NEEDS	:= @scripts/install-packages build
+
+all: modules tools
+
+modules: check-kernel
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+check-kernel:
+	@scripts/check-kernel $(KDIR) >/dev/null
+
+tools:
+	$(MAKE) -C tools
+
+install: modules tools
+	scripts/install-modules install $(KDIR)
+	$(MAKE) -C tools install
+
+uninstall:
+	scripts/install-modules uninstall $(KDIR)
+	$(MAKE) -C tools uninstall
+
+demo:
+	$(NEEDS) demo tools vm
+	@scripts/demo
+
+test:
+	$(NEEDS) check test tools vm
+	@scripts/test
+
+check:
+	$(NEEDS) check tools
+	@scripts/test $@
+
+unit:
+	$(NEEDS) test tools
+	@scripts/test $@
+
+kunit:
+	$(NEEDS) test tools
+	@scripts/test $@ $(if $(T),-- '$(T)')
+
+uml:
+	$(NEEDS) test
+	@scripts/test $@ $(if $(T),-- '$(T)')
+
+debug:
+	$(NEEDS) test tools vm
+	@scripts/test $@
+
+vm:
+	$(NEEDS) test tools vm
+	@$(if $(GUEST_SHELL)$(GDB),SHELL=$(GUEST_SHELL) tests/vm/run,scripts/test $@)
+
+selfcheck:
+	$(NEEDS) test tools vm
+	@scripts/test $@
+
+coverage:
+	$(NEEDS) test tools vm
+	@scripts/coverage
+
+bench:
+	$(NEEDS) bench tools vm
+	@tests/bench/run
+
+clean:
+	@scripts/clean
+
+help:
+	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: all modules check-kernel tools install uninstall demo test check unit kunit uml vm selfcheck \
+	debug coverage bench clean help

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * User ABI of AF_SMC: monitoring of sockets, NETLINK_SOCK_DIAG.
+ *
+ * A dump of all sockets of a namespace is a request with struct smc_diag_req and
+ * NLM_F_DUMP; the answers are struct smc_diag_msg and attributes.
+ */
+#ifndef _SMC_DIAG_H_
+#define _SMC_DIAG_H_
+
+#include <linux/inet_diag.h>
+#include <linux/types.h>
+
+/*
+ * Of @id, what is not zero must match: ports, addresses, interface, cookie.
+ * Attributes of SMC_DIAG_REQ_* may follow.
+ */
+struct smc_diag_req {
+	__u8	diag_family;
+	__u8	pad[2];
+	__u8	diag_ext;		/* bit (extension - 1) for each extension wanted */
+	struct inet_diag_sockid	id;
+};
+
+/* Only sockets with these properties */
+enum {
+	SMC_DIAG_REQ_UNSPEC,
+	SMC_DIAG_REQ_STATES,		/* u32: bit (1 << diag_state) for each state */
+	SMC_DIAG_REQ_MODES,		/* u8: bit (1 << diag_mode) for each mode */
+	SMC_DIAG_REQ_INODE,		/* u64 */
+	SMC_DIAG_REQ_PAD,		/* alignment */
+	__SMC_DIAG_REQ_MAX,
+	SMC_DIAG_REQ_MAX = __SMC_DIAG_REQ_MAX - 1
+};
+
+/* Addresses are those of the TCP socket inside */
+struct smc_diag_msg {
+	__u8		diag_family;
+	__u8		diag_state;
+	union {
+		__u8	diag_mode;
+		__u8	diag_fallback;	/* the old name of the field */
+	};
+	__u8		diag_shutdown;
+	struct inet_diag_sockid id;
+
+	__u32		diag_uid;
+	__aligned_u64	diag_inode;
+};
+
+/* diag_mode */
+enum {
+	SMC_DIAG_MODE_SMCR,		/* also: not decided */
+	SMC_DIAG_MODE_FALLBACK_TCP,
+	SMC_DIAG_MODE_SMCD,
+};
+
+/* Extensions. SHUTDOWN and FALLBACK come unasked. */
+enum {
+	SMC_DIAG_NONE,
+	SMC_DIAG_CONNINFO,		/* struct smc_diag_conninfo */
+	SMC_DIAG_LGRINFO,		/* struct smc_diag_lgrinfo */
+	SMC_DIAG_SHUTDOWN,		/* u8 */
+	SMC_DIAG_DMBINFO,		/* struct smcd_diag_dmbinfo */
+	SMC_DIAG_FALLBACK,		/* struct smc_diag_fallback */
+	__SMC_DIAG_MAX,
+};
+
+#define SMC_DIAG_MAX (__SMC_DIAG_MAX - 1)
+
+/* A position in a ring buffer */
+struct smc_diag_cursor {
+	__u16	reserved;
+	__u16	wrap;			/* turns of the ring */
+	__u32	count;			/* offset within it */
+};
+
+struct smc_diag_conninfo {
+	__u32			token;		/* alert token */
+	__u32			sndbuf_size;
+	__u32			rmbe_size;
+	__u32			peer_rmbe_size;
+	/* received last */
+	struct smc_diag_cursor	rx_prod;
+	struct smc_diag_cursor	rx_cons;
+	/* sent last */
+	struct smc_diag_cursor	tx_prod;
+	struct smc_diag_cursor	tx_cons;
+	__u8			rx_prod_flags;
+	__u8			rx_conn_state_flags;
+	__u8			tx_prod_flags;
+	__u8			tx_conn_state_flags;
+	/* in the send buffer */
+	struct smc_diag_cursor	tx_prep;	/* filled */
+	struct smc_diag_cursor	tx_sent;	/* given to the device */
+	struct smc_diag_cursor	tx_fin;		/* completed */
+};
+
+struct smc_diag_linkinfo {
+	__u8 link_id;			/* number within the group */
+	__u8 ibname[64];		/* name of the RDMA device */
+	__u8 ibport;
+	__u8 gid[40];			/* text */
+	__u8 peer_gid[40];		/* text */
+};
+
+struct smc_diag_lgrinfo {
+	struct smc_diag_linkinfo	lnk[1];
+	__u8				role;	/* 0 client, 1 server */
+};
+
+struct smc_diag_fallback {
+	__u32 reason;
+	__u32 peer_diagnosis;
+};
+
+struct smcd_diag_dmbinfo {
+	__u32		linkid;		/* number of the link group */
+	__aligned_u64	peer_gid;
+	__aligned_u64	my_gid;
+	__aligned_u64	token;		/* of the own DMB */
+	__aligned_u64	peer_token;	/* of the peer's */
+	__aligned_u64	peer_gid_ext;	/* upper halves of 128-bit GIDs */
+	__aligned_u64	my_gid_ext;
+};
+
+#endif /* _SMC_DIAG_H_ */

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checks that run another program: each takes a Tree and returns a list of problems."""
+
+import concurrent.futures
+import fcntl
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+# What checkpatch says about patches and about kernel code, where it does not apply
+IGNORE = {
+    '': [
+        'FILE_PATH_CHANGES',    # there is no MAINTAINERS file to update
+        'CONSTANT_COMPARISON',  # also says it about two constants in BUILD_BUG_ON()
+    ],
+    'net/smc/compat/': [
+        'LINUX_VERSION_CODE',   # the one place that may look at versions
+        'MACRO_ARG_UNUSED',     # drops what older kernels do not have
+        'SPACING',              # takes the <> of __has_include for operators
+    ],
+    # Pure files do without the headers that have these
+    'net/smc/wire/': ['ARRAY_SIZE', 'BIT_MACRO'],
+    # Macros make the rows and cells of a table
+    'net/smc/conn/close_fsm.c': ['BRACKET_SPACE', 'COMPLEX_MACRO'],
+    # Pure files cannot export, so one file does it for all
+    'net/smc/export.c': ['EXPORT_SYMBOL'],
+    # One of the operations depends on what TCP turns out to have
+    'net/smc/sock/af_smc.c': ['CONST_STRUCT'],
+    'net/smc/sock/sock.h': ['CONST_STRUCT'],
+    'net/smc/rdma/llc_flow.c': ['BRACKET_SPACE', 'COMPLEX_MACRO'],
+    # The defects there are deliberate
+    'tests/selfcheck/': ['AVOID_BUG', 'MSLEEP'],
+    # TRACE_EVENT() has a layout of its own
+    'net/smc/trace.h': ['OPEN_ENDED_LINE', 'PARENTHESIS_ALIGNMENT'],
+    # User space has neither these helpers nor the kernel's types
+    'user': [
+        'ARRAY_SIZE', 'BIT_MACRO', 'CAMELCASE', 'CONSIDER_KSTRTO', 'CONST_STRUCT',
+        'EMBEDDED_FUNCTION_NAME', 'ENOSYS', 'MINMAX', 'NAKED_SSCANF',
+        'PREFER_DEFINED_ATTRIBUTE_MACRO', 'PREFER_FALLTHROUGH', 'PREFER_KERNEL_TYPES',
+        'SSCANF_TO_KSTRTO', 'STRCPY', 'STRLCPY', 'STRNCPY', 'USLEEP_RANGE',
+        'AVOID_EXTERNS',        # environ
+        'NEW_TYPEDEFS',         # the shim headers define what the kernel's linux/types.h does
+        'VOLATILE',             # sig_atomic_t
+    ],
+}
+KERNEL_CODE = ('net/', 'include/', 'tests/kunit/', 'tests/modules/', 'tests/selfcheck/')
+WARNING = re.compile(r'\b(warning|error|WARNING|ERROR): ')
+
+
+class CannotRun(Exception):
+    """A check could not do its work; counts as a failure."""
+
+
+def run(command, cwd, **environment):
+    """Runs a command and returns its exit code and all it said."""
+    try:
+        done = subprocess.run(command, cwd=cwd, env={**os.environ, **environment},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+    except OSError as error:
+        raise CannotRun(f'cannot run {command[0]}: {error.strerror}') from error
+    return done.returncode, done.stdout.decode(errors='replace')
+
+
+def cache():
+    """The project's folder in the user's cache."""
+    base = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+    folder = os.path.join(base, 'smc')
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+@functools.lru_cache(maxsize=None)
+def kernel(top, name):
+    """The folder of a kernel in the cache, which may have to be fetched first."""
+    done = subprocess.run(['tests/kernels/get', name], cwd=top, stdout=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, check=False)
+    folder = done.stdout.decode().strip()
+    if done.returncode or not os.path.isdir(folder):
+        raise CannotRun(f'tests/kernels/get {name} failed, see the messages above')
+    return folder
+
+
+def complaints(code, output, root):
+    """The output as problems: nothing unless the program failed."""
+    lines = [line.replace(root + '/', '') for line in output.splitlines() if line.strip()]
+    return (lines or [f'exit code {code}']) if code else []
+
+
+def in_parallel(function, items, size):
+    """Maps a function that returns problems over chunks of the items."""
+    chunks = [items[at:at + size] for at in range(0, len(items), size)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [problem for problems in pool.map(function, chunks) for problem in problems]
+
+
+def ignored_types(name):
+    """What checkpatch shall not say about this file."""
+    types = list(IGNORE[''])
+    for prefix, more in IGNORE.items():
+        if prefix and name.startswith(prefix):
+            types += more
+    return tuple(types + ([] if name.startswith(KERNEL_CODE) else IGNORE['user']))
+
+
+def checkpatch(tree, top):
+    """The kernel's coding style."""
+    source = kernel(top, 'source-6.12')
+    # checkpatch remembers the kernel's own CamelCase names in the current folder.
+    folder = os.path.join(cache(), 'checkpatch')
+    os.makedirs(folder, exist_ok=True)
+    groups = {}
+    for name in tree.below('net', 'include', 'tests', 'tools', suffix=('.c', '.h')):
+        groups.setdefault(ignored_types(name), []).append(name)
+
+    def look(types, names):
+        code, output = run(['perl', source + '/scripts/checkpatch.pl', '--root', source,
+                            '--strict', '--no-summary', '--terse', '--show-types', '--quiet',
+                            '--ignore', ','.join(types), '-f', *map(tree.path, names)], folder)
+        return complaints(code, output, tree.root)
+
+    return [problem for types, names in groups.items()
+            for problem in in_parallel(functools.partial(look, types), names, 8)]
+
+
+def kernel_doc(tree, top):
+    """Comments that kernel-doc reads, compared with the code below them."""
+    program = kernel(top, 'source-6.12') + '/scripts/kernel-doc'
+    names = tree.below('net/smc', 'include', suffix=('.c', '.h'))
+    if not names:
+        return []
+    return complaints(*run(['perl', program, '-none', '-Werror', *names], tree.root), tree.root)
+
+
+def module_warnings(tree, top, name):
+    """
+    A build of all modules with the compiler's extra warnings and with sparse.
+
+    -Werror keeps the compiler from leaving an object that would hide the same warning in the next
+    build, and all objects are removed afterwards: sparse and modpost see everything each time.
+    """
+    environment = {'KDIR': os.path.join(kernel(top, name), 'build')}
+    if tree.root == top:
+        del environment['KDIR']
+    command = ['scripts/build-modules', name, 'W=1', 'C=2', 'CF=-D__CHECK_ENDIAN__',
+               'KCFLAGS=-Werror', '-k']
+    with open(os.path.join(cache(), 'check.lock'), 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        code, output = run(command, tree.root, **environment)
+        lines = output.splitlines()
+        folder = lines[-1] if lines else ''
+        in_message = re.search(r'\(log: (.*)/build\.log\)', folder)
+        if in_message:
+            folder = in_message.group(1)
+        if folder.startswith(os.path.join(cache(), 'build', name + '-')):
+            # Of a copy that is about to vanish, nothing shall stay.
+            shutil.rmtree(os.path.join(folder, 'src') if tree.root == top else folder,
+                          ignore_errors=True)
+    problems = [re.sub(r'\S*/usr/src/(linux-headers-)', r'\1', line)
+                for line in lines if WARNING.search(line)]
+    return list(dict.fromkeys(problems)) or complaints(code, '\n'.join(lines[-5:]), tree.root)
+
+
+def shellcheck(tree, _top):
+    """Shell scripts, following what they source."""
+    def look(names):
+        return complaints(*run(['shellcheck', '-x', '-P', 'SCRIPTDIR', '-f', 'gcc', *names],
+                               tree.root), tree.root)
+
+    return in_parallel(look, tree.scripts('sh'), 4)
+
+
+def documents(tree, _top):
+    """reStructuredText as docutils sees it."""
+    problems = []
+    for name in tree.files:
+        if name.endswith('.rst'):
+            # It goes on quoting the place after each message.
+            found = complaints(*run(['rst2html', '--report=2', '--halt=2', name, os.devnull],
+                                    tree.root), tree.root)
+            problems += [line for line in found if re.match(r'\S+:\d+: \(', line)] or found
+    return problems
+
+
+def man_pages(tree, _top):
+    """Manual pages as mandoc sees them."""
+    pages = [name for name in tree.below('tools', 'Documentation')
+             if re.search(r'\.[1-8]$', name)]
+    return [problem for name in pages for problem in
+            complaints(*run(['mandoc', '-T', 'lint', '-W', 'warning', name], tree.root), tree.root)]
+
+
+def programs(tree, _top):
+    """The user-space programs, with all warnings as errors."""
+    if not tree.has('tools/Makefile'):
+        return ['tools/Makefile does not exist']
+    problems = []
+    for folder in ('tools', 'tests/bench', 'tests/selftests'):
+        if not tree.has(folder + '/Makefile'):
+            continue
+        with tempfile.TemporaryDirectory() as out:
+            code, output = run(['make', '--silent', '-C', folder, '-k', 'O=' + out, 'OUT=' + out,
+                                'CFLAGS=-O2 -g -Wall -Wextra -Werror'], tree.root)
+        found = [line for line in output.splitlines() if WARNING.search(line)]
+        problems += found or complaints(code, output, tree.root)
+    return problems
