@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Between clc.c, which knows header and trailer, and the files which know one
+ * kind of message each. Readers stand behind the header and end before the
+ * trailer; writers stand behind the space for the header.
+ */
+#ifndef _NET_SMC_WIRE_CLC_MSG_H
+#define _NET_SMC_WIRE_CLC_MSG_H
+
+#include "bits.h"
+#include "clc.h"
+
+#define SMC_CLC_TRAILER_LEN	4
+
+int smc_clc_parse_proposal(struct smc_reader *r, const struct smc_clc_header *header,
+			   struct smc_clc_proposal *out);
+int smc_clc_build_proposal(const struct smc_clc_proposal *in, struct smc_writer *w,
+			   struct smc_clc_header *header);
+int smc_clc_parse_accept(struct smc_reader *r, const struct smc_clc_header *header,
+			 struct smc_clc_accept *out);
+int smc_clc_build_accept(const struct smc_clc_accept *in, struct smc_writer *w,
+			 struct smc_clc_header *header);
+
+/* The IP address of an RDMA port, in version 2 */
+static inline void smc_get_ip_gid(struct smc_reader *r, struct smc_gid *out)
+{
+	smc_get_bytes(r, out->bytes, sizeof(out->bytes));
+	smc_gid_map_ipv4(out);
+}
+
+#endif /* _NET_SMC_WIRE_CLC_MSG_H */

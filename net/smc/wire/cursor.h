@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Ring buffers and the cursors that run around them (RFC 7609, A.4 and 4.7).
+ *
+ * A cursor is the offset of one byte in a ring plus the number of times that
+ * offset went around. Two cursors describe a ring: the producer's names the
+ * next byte to be written, the consumer's the next byte to be read. When both
+ * offsets are equal only the wrap counts tell an empty ring from a full one.
+ *
+ * Cursors that come from a peer are worth nothing until smc_cursor_moved() or
+ * smc_cursor_moved_mirrored() has accepted them.
+ */
+#ifndef _NET_SMC_WIRE_CURSOR_H
+#define _NET_SMC_WIRE_CURSOR_H
+
+#include <linux/errno.h>
+#include <linux/types.h>
+
+/**
+ * struct smc_ring - the data area of one receive buffer element
+ * @first: offset of the first data byte; cursors start here and wrap to here
+ * @end: offset one past the last data byte
+ *
+ * An SMC-R element with eye catcher has @first 4 and @end the element size, one
+ * without eye catcher has @first 0. Offsets into a DMB are counted from behind
+ * its control block: @first 0, @end the usable size. @end is at most 2^31 - 1.
+ */
+struct smc_ring {
+	u32 first;
+	u32 end;
+};
+
+/**
+ * struct smc_cursor - a position in a ring
+ * @wrap: how often the cursor went around, modulo 2^16
+ * @count: offset of the byte, in the range [first, end) of its ring
+ */
+struct smc_cursor {
+	u16 wrap;
+	u32 count;
+};
+
+/**
+ * struct smc_ring_part - contiguous bytes of a ring
+ * @offset: offset of the first byte
+ * @len: number of bytes
+ */
+struct smc_ring_part {
+	u32 offset;
+	u32 len;
+};
+
+/* How many data bytes a ring holds when it is full */
+static inline u32 smc_ring_size(const struct smc_ring *ring)
+{
+	return ring->end - ring->first;
+}
+
+/* Where both cursors of an unused ring stand */
+static inline struct smc_cursor smc_cursor_start(const struct smc_ring *ring)
+{
+	return (struct smc_cursor){ .wrap = 0, .count = ring->first };
+}
+
+static inline bool smc_cursor_equal(struct smc_cursor a, struct smc_cursor b)
+{
+	return a.count == b.count && a.wrap == b.wrap;
+}
+
+static inline bool smc_cursor_inside(struct smc_cursor cursor, const struct smc_ring *ring)
+{
+	return cursor.count >= ring->first && cursor.count < ring->end;
+}
+
+/**
+ * smc_cursor_advance() - move a cursor forward
+ * @cursor: where it stands, inside the ring
+ * @bytes: how far to move it, at most the size of the ring
+ * @ring: the ring
+ *
+ * Return: the moved cursor.
+ */
+static inline struct smc_cursor
+smc_cursor_advance(struct smc_cursor cursor, u32 bytes, const struct smc_ring *ring)
+{
+	if (bytes < ring->end - cursor.count) {
+		cursor.count += bytes;
+	} else {
+		cursor.count = ring->first + (bytes - (ring->end - cursor.count));
+		cursor.wrap++;
+	}
+	return cursor;
+}
+
+/**
+ * smc_cursor_span() - bytes from one cursor forward to another, one lap at most
+ * @from: where to start, inside the ring
+ * @to: where to end, inside the ring
+ * @ring: the ring
+ *
+ * The wrap counts matter only when the offsets are equal: some peers do not
+ * count the consumer's wraps but mirror the producer's.
+ *
+ * Return: 0 to the size of the ring.
+ */
+static inline u32 smc_cursor_span(struct smc_cursor from, struct smc_cursor to,
+				  const struct smc_ring *ring)
+{
+	if (to.count > from.count)
+		return to.count - from.count;
+	if (to.count < from.count)
+		return smc_ring_size(ring) - (from.count - to.count);
+	return to.wrap == from.wrap ? 0 : smc_ring_size(ring);
+}
+
+/* Bytes written and not yet consumed */
+static inline u32 smc_cursor_used(struct smc_cursor producer, struct smc_cursor consumer,
+				  const struct smc_ring *ring)
+{
+	return smc_cursor_span(consumer, producer, ring);
+}
+
+/* Bytes that may be written now */
+static inline u32 smc_cursor_free(struct smc_cursor producer, struct smc_cursor consumer,
+				  const struct smc_ring *ring)
+{
+	return smc_ring_size(ring) - smc_cursor_used(producer, consumer, ring);
+}
+
+/**
+ * smc_cursor_moved() - check a cursor received from the peer
+ * @last: the last accepted value of the same cursor
+ * @next: the value received
+ * @limit: how far it may have moved: free bytes for a producer, used for a consumer
+ * @ring: the ring
+ *
+ * Nothing of @next may be used unless this accepts it.
+ *
+ * Return: bytes moved, 0 to @limit; -EPROTO if @next lies outside the ring, went
+ * backwards, or moved further than @limit.
+ */
+static inline int smc_cursor_moved(struct smc_cursor last, struct smc_cursor next, u32 limit,
+				   const struct smc_ring *ring)
+{
+	u16 laps = next.wrap - last.wrap;
+	u32 bytes;
+
+	if (!smc_cursor_inside(next, ring))
+		return -EPROTO;
+
+	if (laps == 0 && next.count >= last.count)
+		bytes = next.count - last.count;
+	else if (laps == 1 && next.count <= last.count)
+		bytes = smc_ring_size(ring) - (last.count - next.count);
+	else
+		return -EPROTO;
+
+	return bytes <= limit ? (int)bytes : -EPROTO;
+}
+
+/**
+ * smc_cursor_moved_mirrored() - the same for a consumer that does not count its wraps
+ * @last: the last accepted value of the consumer cursor, with wraps of our own count
+ * @next: the value received
+ * @limit: how many bytes can have been consumed
+ * @ring: the ring
+ *
+ * RFC 7609 can be read so that the consumer's wrap count is a copy of the
+ * producer's at the last read. Peers of SMC-R that announced RMBE eye catchers
+ * may do so. Keep smc_cursor_advance(@last, result) afterwards, not @next.
+ *
+ * Return: bytes moved, 0 to @limit, or -EPROTO.
+ */
+static inline int smc_cursor_moved_mirrored(struct smc_cursor last, struct smc_cursor next,
+					    u32 limit, const struct smc_ring *ring)
+{
+	u32 bytes;
+
+	if (!smc_cursor_inside(next, ring))
+		return -EPROTO;
+
+	bytes = smc_cursor_span(last, next, ring);
+	return bytes <= limit ? (int)bytes : -EPROTO;
+}
+
+/**
+ * smc_ring_split() - the contiguous parts of a range that may cross the ring's end
+ * @ring: the ring
+ * @from: first byte of the range, inside the ring
+ * @bytes: length of the range, at most the size of the ring
+ * @part: result; unused parts have length 0
+ *
+ * Return: number of parts, 0 to 2.
+ */
+static inline unsigned int smc_ring_split(const struct smc_ring *ring, struct smc_cursor from,
+					  u32 bytes, struct smc_ring_part part[2])
+{
+	u32 to_end = ring->end - from.count;
+
+	part[0].offset = from.count;
+	part[0].len = bytes < to_end ? bytes : to_end;
+	part[1].offset = ring->first;
+	part[1].len = bytes - part[0].len;
+
+	return (part[0].len != 0) + (part[1].len != 0);
+}
+
+#endif /* _NET_SMC_WIRE_CURSOR_H */

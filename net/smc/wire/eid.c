@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* EIDs and PNET ids: syntax, padding, and the way back to text */
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "eid.h"
+
+static bool is_alnum(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static char to_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
+}
+
+/* Length of a padded name without its padding */
+static size_t unpadded_len(const char *text, size_t len)
+{
+	while (len && text[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+static int format(const char *text, size_t padded, char *buf, size_t size)
+{
+	/* "None" is shown as nothing */
+	size_t len = text[0] ? unpadded_len(text, padded) : 0;
+
+	if (len >= size)
+		return -ENOSPC;
+	memcpy(buf, text, len);
+	buf[len] = '\0';
+	return len;
+}
+
+/**
+ * smc_eid_valid() - does an EID obey the syntax?
+ * @eid: as received or configured
+ *
+ * A-Z, 0-9, '-' and '.'; neither of the latter first; no two dots in a row; not
+ * empty; blanks only as padding.
+ */
+bool smc_eid_valid(const struct smc_eid *eid)
+{
+	size_t len = unpadded_len(eid->text, SMC_EID_LEN);
+	size_t i;
+
+	if (!len || !is_alnum(eid->text[0]))
+		return false;
+	for (i = 1; i < len; i++) {
+		char c = eid->text[i];
+
+		if (!is_alnum(c) && c != '-' && c != '.')
+			return false;
+		if (c == '.' && eid->text[i - 1] == '.')
+			return false;
+	}
+	return true;
+}
+
+/**
+ * smc_eid_parse() - read an EID that somebody configured
+ * @text: with or without padding, not NUL-terminated
+ * @len: its length
+ * @out: result, padded; undefined on failure
+ *
+ * Return: 0, or -EINVAL if it violates the syntax.
+ */
+int smc_eid_parse(const char *text, size_t len, struct smc_eid *out)
+{
+	if (len > SMC_EID_LEN)
+		return -EINVAL;
+	memset(out->text, ' ', SMC_EID_LEN);
+	memcpy(out->text, text, len);
+	return smc_eid_valid(out) ? 0 : -EINVAL;
+}
+
+/**
+ * smc_eid_format() - an EID as text
+ * @eid: from the wire or from the configuration
+ * @buf: result, NUL-terminated and without padding
+ * @size: its size; SMC_EID_LEN + 1 is always enough
+ *
+ * Return: length of the text, or -ENOSPC.
+ */
+int smc_eid_format(const struct smc_eid *eid, char *buf, size_t size)
+{
+	return format(eid->text, SMC_EID_LEN, buf, size);
+}
+
+/**
+ * smc_eid_from_seed() - make a system EID
+ * @seed: 128 bits which are the same for all that shall match, and for nobody else
+ * @out: result: the seed in hexadecimal, which is exactly one EID long
+ */
+void smc_eid_from_seed(const u8 seed[SMC_EID_SEED_LEN], struct smc_eid *out)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	size_t i;
+
+	for (i = 0; i < SMC_EID_SEED_LEN; i++) {
+		out->text[2 * i] = digits[seed[i] >> 4];
+		out->text[2 * i + 1] = digits[seed[i] & 0xf];
+	}
+}
+
+/* Letters and digits, not empty, blanks only as padding */
+bool smc_pnetid_valid(const struct smc_pnetid *pnetid)
+{
+	size_t len = unpadded_len(pnetid->text, SMC_PNETID_LEN);
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (!is_alnum(pnetid->text[i]))
+			return false;
+	}
+	return len > 0;
+}
+
+/**
+ * smc_pnetid_parse() - read a PNET id that somebody configured
+ * @text: lower case is allowed and becomes upper case; not NUL-terminated
+ * @len: its length, padding included if there is any
+ * @out: result, padded; undefined on failure
+ *
+ * Return: 0, or -EINVAL if it violates the syntax.
+ */
+int smc_pnetid_parse(const char *text, size_t len, struct smc_pnetid *out)
+{
+	size_t i;
+
+	if (len > SMC_PNETID_LEN)
+		return -EINVAL;
+	memset(out->text, ' ', SMC_PNETID_LEN);
+	for (i = 0; i < len; i++)
+		out->text[i] = to_upper(text[i]);
+	return smc_pnetid_valid(out) ? 0 : -EINVAL;
+}
+
+/**
+ * smc_pnetid_format() - a PNET id as text
+ * @pnetid: the id
+ * @buf: result, NUL-terminated and without padding
+ * @size: its size; SMC_PNETID_LEN + 1 is always enough
+ *
+ * Return: length of the text, or -ENOSPC.
+ */
+int smc_pnetid_format(const struct smc_pnetid *pnetid, char *buf, size_t size)
+{
+	return format(pnetid->text, SMC_PNETID_LEN, buf, size);
+}
