@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registry of ISM devices */
+
+#include <linux/export.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "device.h"
+
+static DEFINE_MUTEX(devices_lock);	/* protects devices */
+static LIST_HEAD(devices);
+static DECLARE_WAIT_QUEUE_HEAD(gone);
+
+/**
+ * smc_ism_register() - offer a device to new connections
+ * @dev: all fields but @list, @users and @groups are set
+ *
+ * May sleep.
+ *
+ * Return: 0, or -EEXIST if a device with this address is there.
+ */
+int smc_ism_register(struct smc_ism_device *dev)
+{
+	struct smc_ism_device *other;
+	int err = 0;
+
+	refcount_set(&dev->users, 1);
+	atomic_set(&dev->groups, 0);
+	mutex_lock(&devices_lock);
+	list_for_each_entry(other, &devices, list)
+		if (other->address.gid == dev->address.gid &&
+		    other->address.gid_ext == dev->address.gid_ext && other->chid == dev->chid)
+			err = -EEXIST;
+	if (!err)
+		list_add_tail(&dev->list, &devices);
+	mutex_unlock(&devices_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(smc_ism_register);
+
+/**
+ * smc_ism_unregister() - the device goes away
+ * @dev: the device
+ *
+ * Returns when no link group and no handshake uses it any more. May sleep.
+ */
+void smc_ism_unregister(struct smc_ism_device *dev)
+{
+	mutex_lock(&devices_lock);
+	list_del(&dev->list);
+	mutex_unlock(&devices_lock);
+
+	smcd_device_put(dev);
+	wait_event(gone, !refcount_read(&dev->users));
+}
+EXPORT_SYMBOL_GPL(smc_ism_unregister);
+
+/**
+ * smcd_device_list() - all devices
+ * @list: where to put them; each comes with a reference
+ * @max: how many fit
+ *
+ * May sleep.
+ *
+ * Return: number of devices put into @list.
+ */
+unsigned int smcd_device_list(struct smc_ism_device **list, unsigned int max)
+{
+	struct smc_ism_device *dev;
+	unsigned int nr = 0;
+
+	mutex_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list) {
+		if (nr == max)
+			break;
+		smcd_device_get(dev);
+		list[nr++] = dev;
+	}
+	mutex_unlock(&devices_lock);
+	return nr;
+}
+
+/**
+ * smcd_device_nth() - devices by number, for monitoring
+ * @n: number, from 0
+ *
+ * May sleep. Devices change their numbers when others go away.
+ *
+ * Return: the device, with a reference, or NULL if there are not so many.
+ */
+struct smc_ism_device *smcd_device_nth(unsigned int n)
+{
+	struct smc_ism_device *dev, *found = NULL;
+
+	mutex_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list) {
+		if (n--)
+			continue;
+		found = dev;
+		smcd_device_get(found);
+		break;
+	}
+	mutex_unlock(&devices_lock);
+	return found;
+}
+
+/**
+ * smcd_device_get() - take another reference
+ * @dev: a device the caller has a reference to
+ */
+void smcd_device_get(struct smc_ism_device *dev)
+{
+	refcount_inc(&dev->users);
+}
+
+/**
+ * smcd_device_put() - give a reference back
+ * @dev: the device
+ */
+void smcd_device_put(struct smc_ism_device *dev)
+{
+	if (refcount_dec_and_test(&dev->users))
+		wake_up_all(&gone);
+}

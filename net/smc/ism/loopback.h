@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The ISM device inside one kernel */
+#ifndef _NET_SMC_ISM_LOOPBACK_H
+#define _NET_SMC_ISM_LOOPBACK_H
+
+int smcd_loopback_init(void);
+void smcd_loopback_exit(void);
+
+#endif /* _NET_SMC_ISM_LOOPBACK_H */

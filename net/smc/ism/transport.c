@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SMC-D: implements group/transport.h over ISM devices.
+ *
+ * Each connection has a DMB of its own, one element with index 0. Its first 32
+ * bytes are the control block, into which the peer writes its cursors and
+ * flags; the ring lies behind it (spec: SMC-D control block). Data is copied
+ * into the peer's ring, then the control block is written, then the device
+ * signals.
+ */
+
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "../group/conn.h"
+#include "../group/group.h"
+#include "device.h"
+#include "transport.h"
+
+#define BLOCK_WORDS	(SMC_CDC_BLOCK_LEN / sizeof(u64))
+
+/**
+ * struct element - a connection's two DMBs
+ * @dev: device; the group holds the reference
+ * @dmb: ours
+ * @map: the peer's
+ * @attached: @map is valid
+ * @peer_token: what the peer calls its DMB
+ * @block: the control block in @map, as 64-bit words
+ * @rcu: a signal may be under way when the connection ends
+ */
+struct element {
+	struct smc_ism_device *dev;
+	struct smc_dmb dmb;
+	struct smc_dmb_map map;
+	bool attached;
+	u64 peer_token;
+	u64 *block;
+	struct rcu_head rcu;
+};
+
+static void d_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out)
+{
+	struct smc_ism_device *devs[ARRAY_SIZE(out->list)];
+	unsigned int i;
+
+	out->nr = smcd_device_list(devs, ARRAY_SIZE(devs));
+	for (i = 0; i < out->nr; i++) {
+		struct smc_ism_gid *ism = &out->list[i].address.ism;
+
+		out->list[i].variants = SMC_VARIANT_D2;
+		out->list[i].device = devs[i];
+		ism->gid = devs[i]->address.gid;
+		ism->gid_ext = devs[i]->address.gid_ext;
+		ism->chid = devs[i]->chid;
+	}
+}
+
+static void d_candidate_put(struct smc_candidate *candidate)
+{
+	smcd_device_put(candidate->device);
+}
+
+static bool d_reaches(const struct smc_candidate *candidate, const struct smc_address *peer)
+{
+	struct smc_ism_address address = { .gid = peer->ism.gid, .gid_ext = peer->ism.gid_ext };
+	struct smc_ism_device *dev = candidate->device;
+
+	return peer->ism.chid == dev->chid && dev->ops->reaches(dev, &address);
+}
+
+static int d_group_open(struct smc_group *group, const struct smc_candidate *candidate)
+{
+	struct smc_ism_device *dev = candidate->device;
+
+	group->device = dev;
+	smcd_device_get(dev);
+	atomic_inc(&dev->groups);
+	return 0;
+}
+
+static void d_group_close(struct smc_group *group)
+{
+	struct smc_ism_device *dev = group->device;
+
+	atomic_dec(&dev->groups);
+	smcd_device_put(dev);
+}
+
+static const char *d_group_device_name(const struct smc_group *group)
+{
+	const struct smc_ism_device *dev = group->device;
+
+	return dev->name;
+}
+
+/* Runs on the peer's side of a loopback device, perhaps on two CPUs at once */
+static void d_signalled(struct smc_dmb *dmb)
+{
+	smc_conn_signalled(dmb->owner);
+}
+
+static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
+{
+	const struct element *el = conn->priv;
+	const u64 *block = el->dmb.addr;
+	u64 words[BLOCK_WORDS];
+	unsigned int i;
+
+	/* The peer may write at any time: take each word once */
+	for (i = 0; i < BLOCK_WORDS; i++) {
+		/* Paired with the release in d_cdc_post(): the data is there */
+		words[i] = smp_load_acquire(&block[i]);
+	}
+	return !smc_cdc_block_parse(words, sizeof(words), cdc);
+}
+
+static int d_conn_open(struct smc_conn *conn)
+{
+	struct smc_group *group = conn->group;
+	struct element *el;
+	int err;
+
+	el = kzalloc(sizeof(*el), GFP_KERNEL_ACCOUNT);
+	if (!el)
+		return -ENOMEM;
+	el->dev = group->device;
+	el->dmb.bytes = conn->rx.wanted;
+	el->dmb.peer.gid = group->key.peer.ism.gid;
+	el->dmb.peer.gid_ext = group->key.peer.ism.gid_ext;
+	el->dmb.signalled = d_signalled;
+	el->dmb.owner = conn;
+	err = el->dev->ops->register_dmb(el->dev, &el->dmb);
+	if (err) {
+		kfree(el);
+		return err;
+	}
+
+	conn->priv = el;
+	conn->rx.buffer_bytes = el->dmb.bytes;
+	conn->rx.base = el->dmb.addr + SMC_CDC_BLOCK_LEN;
+	conn->rx.ring.first = 0;
+	conn->rx.ring.end = el->dmb.bytes - SMC_CDC_BLOCK_LEN;
+	smc_conn_count(conn, el->dmb.reused ? SMC_STAT_RX_REUSED : SMC_STAT_RX_ALLOCATED, 1);
+	if (el->dmb.bytes < conn->rx.wanted)
+		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
+	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, el->dmb.bytes);
+	return 0;
+}
+
+static void d_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
+{
+	const struct element *el = conn->priv;
+
+	out->dmb.ism = conn->group->local.ism;
+	out->dmb.dmb_token = el->dmb.token;
+	out->dmb.dmbe_index = 0;
+	out->dmb.dmbe_size = smc_clc_buffer_code(el->dmb.bytes);
+	out->dmb.link_id = conn->group->id;
+}
+
+static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	u32 bytes = smc_clc_buffer_bytes(peer->dmb.dmbe_size);
+	struct element *el = conn->priv;
+	int err;
+
+	if (!bytes || peer->dmb.dmbe_index || peer->dmb.dmb_token == el->dmb.token)
+		return -EPROTO;
+	err = el->dev->ops->attach_dmb(el->dev, peer->dmb.dmb_token, &el->map);
+	if (err)
+		return err;
+	el->attached = true;
+	el->peer_token = peer->dmb.dmb_token;
+	if (el->map.bytes < bytes)
+		return -EPROTO;	/* conn_close detaches */
+
+	el->block = el->map.addr;
+	conn->tx.buffer_bytes = bytes;
+	conn->tx.base = el->map.addr + SMC_CDC_BLOCK_LEN;
+	conn->tx.ring.first = 0;
+	conn->tx.ring.end = bytes - SMC_CDC_BLOCK_LEN;
+	return 0;
+}
+
+static void d_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
+{
+	const struct element *el = conn->priv;
+
+	memset(out, 0, sizeof(*out));
+	out->dmb_token = el->dmb.token;
+	out->peer_dmb_token = el->peer_token;
+}
+
+static void d_conn_close(struct smc_conn *conn)
+{
+	struct element *el = conn->priv;
+
+	el->dev->ops->unregister_dmb(el->dev, &el->dmb);
+	if (el->attached)
+		el->dev->ops->detach_dmb(el->dev, &el->map,
+					 SMC_CDC_BLOCK_LEN + conn->tx.highest);
+	WRITE_ONCE(conn->priv, NULL);
+	kfree_rcu(el, rcu);
+}
+
+static void d_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	struct element *el = conn->priv;
+	u64 words[BLOCK_WORDS];
+	unsigned int i;
+
+	smc_cdc_block_build(cdc, words, sizeof(words));
+	for (i = 0; i < BLOCK_WORDS; i++) {
+		/* Paired with the acquire in d_cdc_fetch(): data before cursors */
+		smp_store_release(&el->block[i], words[i]);
+	}
+}
+
+static void d_cdc_kick(struct smc_conn *conn)
+{
+	struct element *el = READ_ONCE(conn->priv);
+
+	if (el && el->dev->ops->signal(el->dev, &el->map))
+		smc_conn_lost(conn);
+}
+
+static const struct smc_transport transport = {
+	.name		= "SMC-D",
+	.mode		= SMC_MODE_D,
+	.synchronous	= true,
+	.candidates	= d_candidates,
+	.candidate_put	= d_candidate_put,
+	.reaches	= d_reaches,
+	.group_open	= d_group_open,
+	.group_close	= d_group_close,
+	.group_device_name = d_group_device_name,
+	.conn_open	= d_conn_open,
+	.conn_describe	= d_conn_describe,
+	.conn_attach	= d_conn_attach,
+	.conn_ends	= d_conn_ends,
+	.conn_close	= d_conn_close,
+	.cdc_post	= d_cdc_post,
+	.cdc_fetch	= d_cdc_fetch,
+	.cdc_kick	= d_cdc_kick,
+};
+
+/**
+ * smcd_transport_init() - offer SMC-D
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcd_transport_init(void)
+{
+	return smc_transport_register(&transport);
+}
+
+/** smcd_transport_exit() - offer it no longer; there are no sockets any more */
+void smcd_transport_exit(void)
+{
+	smc_transport_unregister(&transport);
+}
