@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A connection: the two rings, and where both ends stand.
+ *
+ * Each end owns the ring it receives from; the peer writes to it. What the peer
+ * has written and consumed arrives as control data (CDC), which names positions
+ * and flags, never data.
+ *
+ *	   our ring (rx)			the peer's ring (tx)
+ *	consumed ... produced		consumed ... produced
+ *	   |            |		   |            |
+ *	   |            said by the peer   |            by us, in sendmsg
+ *	   by us, in recvmsg		   said by the peer
+ *
+ * Positions exist twice: as cursors, as the wire has them, and as free-running
+ * byte counts modulo 2^32, whose differences are amounts.
+ *
+ * A connection lives inside its socket and exists exactly as long. While it
+ * holds shared memory it holds a reference to the socket.
+ *
+ * The struct is here because transports fill in the rings; what is done with it
+ * is in conn/.
+ */
+#ifndef _NET_SMC_GROUP_CONN_H
+#define _NET_SMC_GROUP_CONN_H
+
+#include <linux/hrtimer.h>
+#include <linux/llist.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+
+#include "../net.h"
+#include "transport.h"
+
+/**
+ * struct smc_conn_rx - the ring we receive from
+ * @wanted: size asked for, before it is allocated
+ * @buffer_bytes: size of the buffer element, as announced
+ * @base: where offset 0 of the ring is; readers never look beyond the produced bytes
+ * @ring: its bounds
+ * @consumed: bytes consumed; written under the socket lock and conn->lock
+ * @cons: the same as a cursor
+ * @produced: bytes the peer has produced; written under conn->lock. Read
+ *	without it by smp_load_acquire(), so that the data is seen as well
+ * @prod: the same as a cursor, the last one accepted
+ * @announced: @consumed as the peer was told last; conn->lock
+ * @peer_blocked: the peer waits for space; conn->lock
+ * @notified: the reader was woken and has not looked since
+ */
+struct smc_conn_rx {
+	u32 wanted;
+	u32 buffer_bytes;
+	u8 *base;
+	struct smc_ring ring;
+	u32 consumed;
+	struct smc_cursor cons;
+	u32 produced;
+	struct smc_cursor prod;
+	u32 announced;
+	bool peer_blocked;
+	bool notified;
+};
+
+/**
+ * struct smc_conn_tx - the peer's ring
+ * @buffer_bytes: size of its element, as announced
+ * @base: where offset 0 of the ring is
+ * @ring: its bounds
+ * @produced: bytes we produced; written under the socket lock and conn->lock
+ * @prod: the same as a cursor
+ * @consumed: bytes the peer has consumed; written under conn->lock
+ * @cons: the same as a cursor, the last one accepted
+ * @waiting: somebody waits until smc_tx_writable()
+ * @highest: bytes from the start of the ring that were ever written to
+ * @seqno: number of the last control message; conn->lock
+ * @producer_flags: in every control message; conn->lock
+ * @state_flags: in every control message; conn->lock
+ * @refused: nobody would read it: the peer closed, or we did; conn->lock
+ * @ended: "closed" or "aborted" went out, nothing may follow; conn->lock
+ * @coalesce: small writes may be held back for a moment (Nagle)
+ * @held: bytes produced and not announced yet; conn->lock
+ * @flush: announces them
+ * @urgent_hold: an urgent byte is on its way, what is behind it is not announced
+ *	until it is consumed; conn->lock
+ * @urgent_end: position behind that byte; conn->lock
+ * @urgent_prod: the same as a cursor; conn->lock
+ */
+struct smc_conn_tx {
+	u32 buffer_bytes;
+	u8 *base;
+	struct smc_ring ring;
+	u32 produced;
+	struct smc_cursor prod;
+	u32 consumed;
+	struct smc_cursor cons;
+	bool waiting;
+	u32 highest;
+	u16 seqno;
+	u8 producer_flags;
+	u8 state_flags;
+	bool refused;
+	bool ended;
+	bool coalesce;
+	u32 held;
+	struct hrtimer flush;
+	bool urgent_hold;
+	u32 urgent_end;
+	struct smc_cursor urgent_prod;
+};
+
+/**
+ * struct smc_conn_urgent - received urgent data; conn->lock
+ * @announced: the peer said there is some
+ * @expected: it is not written yet
+ * @skip: the byte at @skip_pos was urgent until another one came, and is left out
+ * @skip_pos: position of that byte
+ * @mark: there is a mark in the stream at @pos
+ * @pos: position of the urgent byte
+ * @ready: @byte is there and was not read
+ * @byte: the byte
+ */
+struct smc_conn_urgent {
+	bool announced;
+	bool expected;
+	bool skip;
+	u32 skip_pos;
+	bool mark;
+	u32 pos;
+	bool ready;
+	u8 byte;
+};
+
+/**
+ * struct smc_conn - a connection
+ * @sk: the socket it lives in; constant
+ * @counters: those of the namespace and the mode; set with @transport
+ * @role: this side's role; constant
+ * @transport: how bytes travel; set while memory is held
+ * @priv: the transport's own
+ * @group: link group, or NULL; the connection holds a reference
+ * @first_contact: it is the first of its group, which the handshake is to form
+ * @progress: tells the socket that the handshake can go on; any context; constant
+ * @answered: the transport has the answer that the handshake waits for
+ * @answer: enum smc_reason, valid with @answered
+ * @lost: the way to the peer is gone; @lock
+ * @token: alert token, for the peer to name this connection by; constant
+ * @peer_token: the peer's
+ * @lock: protects what is marked so; taken with bottom halves off. No other
+ *	lock of ours is taken inside, except by the transport's cdc_post
+ * @state: how far it is ended, enum smc_close_state; @lock
+ * @attached: control data is taken: the handshake is over; @lock
+ * @has_early: @early was received before; @lock
+ * @early: the last control data that came too early; @lock
+ * @released: the application has no descriptor any more; @lock
+ * @freeing: the end of it is under way; @lock
+ * @rx: receive ring
+ * @tx: the peer's ring
+ * @urgent: received urgent data
+ * @rx_flags: producer flags last received, for monitoring
+ * @rx_state_flags: state flags last received, for monitoring
+ * @free_work: gives the memory back, when that is found out where one cannot sleep
+ * @dead: in the list of smc_conn_reap()
+ */
+struct smc_conn {
+	struct sock *sk;
+	u64 __percpu *counters;
+	enum smc_role role;
+	const struct smc_transport *transport;
+	void *priv;
+	struct smc_group *group;
+	bool first_contact;
+	void (*progress)(struct smc_conn *conn);
+	bool answered;
+	u32 answer;
+	bool lost;
+	u32 token;
+	u32 peer_token;
+	spinlock_t lock;	/* protects what says so above */
+	u8 state;
+	bool attached;
+	bool has_early;
+	struct smc_cdc early;
+	bool released;
+	bool freeing;
+	struct smc_conn_rx rx;
+	struct smc_conn_tx tx;
+	struct smc_conn_urgent urgent;
+	u8 rx_flags;
+	u8 rx_state_flags;
+	struct work_struct free_work;
+	struct llist_node dead;
+};
+
+/* Count in the namespace and mode of an open connection. Any context. */
+static inline void smc_conn_count(const struct smc_conn *conn, unsigned int stat, s64 value)
+{
+	this_cpu_add(conn->counters[stat], value);
+}
+
+static inline void smc_conn_count_size(const struct smc_conn *conn, enum smc_stat first,
+				       size_t bytes)
+{
+	smc_conn_count(conn, smc_stats_class(first, bytes), 1);
+}
+
+#endif /* _NET_SMC_GROUP_CONN_H */
