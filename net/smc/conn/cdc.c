@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connection data control: tell the peer where we are, and apply what it tells.
+ *
+ * Posting happens under conn->lock, so that what the peer sees never goes
+ * backwards; the kick that makes it look happens outside, because on a loopback
+ * device it runs the peer's half, which may answer with a post of its own. Such
+ * answers end after one exchange: they are due only while the last one sent is
+ * out of date.
+ */
+
+#include "../trace.h"
+#include "close.h"
+#include "conn.h"
+
+#define HOLD_LARGEST	SZ_4K	/* longer writes are never held back */
+#define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
+
+/* What was written behind an urgent byte may follow it now, as normal data (R-URG-07) */
+static void end_urgent_hold(struct smc_conn_tx *tx)
+{
+	tx->urgent_hold = false;
+	tx->producer_flags &= ~(SMC_CDC_URGENT_PENDING | SMC_CDC_URGENT_PRESENT);
+}
+
+/**
+ * smc_cdc_post() - put the current state of this end before the peer
+ * @conn: the connection
+ *
+ * conn->lock is held. Follow up with smc_cdc_kick() without it. Does not sleep.
+ *
+ * Return: false if nothing may be sent any more (R-CDC-10).
+ */
+bool smc_cdc_post(struct smc_conn *conn)
+{
+	struct smc_conn_tx *tx = &conn->tx;
+	struct smc_cdc cdc;
+
+	lockdep_assert_held(&conn->lock);
+	if (tx->ended)
+		return false;
+	if (tx->urgent_hold && tx->state_flags)		/* the end waits for nobody */
+		end_urgent_hold(tx);
+
+	cdc.seqno = ++tx->seqno;
+	cdc.token = conn->peer_token;
+	cdc.producer = tx->urgent_hold ? tx->urgent_prod : tx->prod;
+	cdc.consumer = conn->rx.cons;
+	cdc.producer_flags = tx->producer_flags;
+	cdc.state_flags = tx->state_flags;
+	conn->rx.announced = conn->rx.consumed;
+	WRITE_ONCE(tx->held, 0);
+	trace_smc_cdc(conn->sk, true, &cdc);
+	conn->transport->cdc_post(conn, &cdc);
+	return true;
+}
+
+/**
+ * smc_cdc_kick() - make the peer look at what was posted
+ * @conn: the connection
+ *
+ * No lock but the socket's is held; without that one, the caller is in an RCU
+ * read-side critical section, and the connection may be freed meanwhile: then
+ * the peer had been told of its end. Does not sleep.
+ */
+void smc_cdc_kick(struct smc_conn *conn)
+{
+	const struct smc_transport *transport = READ_ONCE(conn->transport);
+
+	if (transport && transport->cdc_kick)
+		transport->cdc_kick(conn);
+}
+
+/*
+ * May the announcement wait for more? As with Nagle's algorithm, only while
+ * the reader has not confirmed what it was told of before; and at most until half
+ * of the ring is filled, the writer turns to something else, or FLUSH_TIME has
+ * passed (R-SND-02, R-SND-03).
+ */
+static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
+{
+	const struct smc_conn_tx *tx = &conn->tx;
+
+	return READ_ONCE(tx->coalesce) && bytes <= HOLD_LARGEST && !flags &&
+	       tx->produced - tx->consumed > bytes + tx->held &&
+	       tx->held + bytes < smc_ring_size(&tx->ring) / 2;
+}
+
+static void hold(struct smc_conn *conn, u32 bytes)
+{
+	if (!conn->tx.held && !hrtimer_is_queued(&conn->tx.flush))
+		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
+	WRITE_ONCE(conn->tx.held, conn->tx.held + bytes);
+}
+
+static enum hrtimer_restart flush_timer(struct hrtimer *timer)
+{
+	smc_cdc_flush(container_of(timer, struct smc_conn, tx.flush));
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * smc_cdc_init() - prepare a connection for control data
+ * @conn: the connection
+ */
+void smc_cdc_init(struct smc_conn *conn)
+{
+	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	conn->tx.flush.function = flush_timer;
+}
+
+/**
+ * smc_cdc_flush() - announce what was held back
+ * @conn: the connection
+ *
+ * Any context that smc_cdc_kick() allows. Does not sleep.
+ */
+void smc_cdc_flush(struct smc_conn *conn)
+{
+	bool posted = false;
+
+	if (!READ_ONCE(conn->tx.held))
+		return;
+	spin_lock_bh(&conn->lock);
+	if (conn->tx.held && !conn->freeing)
+		posted = smc_cdc_post(conn);
+	spin_unlock_bh(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
+}
+
+/*
+ * The last byte is urgent. Nothing else may move the cursor before the peer has seen it
+ * (R-URG-05), except another urgent byte, which takes its place as it does with TCP.
+ */
+static void announce_urgent(struct smc_conn *conn)
+{
+	struct smc_conn_tx *tx = &conn->tx;
+
+	tx->producer_flags |= SMC_CDC_URGENT_PENDING | SMC_CDC_URGENT_PRESENT;
+	tx->urgent_end = tx->produced;
+	tx->urgent_prod = tx->prod;
+	tx->urgent_hold = !conn->transport->synchronous;
+}
+
+/**
+ * smc_cdc_produced() - announce data written into the peer's ring
+ * @conn: the connection
+ * @bytes: how many, at least 1, at most the space there was
+ * @blocked: there is more to send and no space for it (R-BLK-01)
+ * @urgent: the last of these bytes is urgent (R-URG-01)
+ *
+ * The socket lock is held, and bottom halves are off. Does not sleep.
+ */
+void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgent)
+{
+	struct smc_conn_tx *tx = &conn->tx;
+	bool posted = false;
+
+	spin_lock(&conn->lock);
+	smc_cdc_spoiled(tx, bytes);
+	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
+	tx->produced += bytes;
+	if (tx->urgent_hold && !urgent)
+		goto unlock;
+	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;
+	if (urgent)
+		announce_urgent(conn);
+	if (may_hold(conn, bytes, tx->producer_flags))
+		hold(conn, bytes);
+	else
+		posted = smc_cdc_post(conn);
+unlock:
+	spin_unlock(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
+}
+
+/**
+ * smc_cdc_blocked() - tell the peer that we wait for space
+ * @conn: the connection
+ * @urgent: what waits is urgent (R-URG-04)
+ *
+ * Nothing is sent if the peer knows. The socket lock is held. Does not sleep.
+ */
+void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
+{
+	u8 flags = SMC_CDC_WRITER_BLOCKED | (urgent ? SMC_CDC_URGENT_PENDING : 0);
+	bool posted = false;
+
+	spin_lock_bh(&conn->lock);
+	if ((conn->tx.producer_flags & flags) != flags) {
+		conn->tx.producer_flags |= flags;
+		posted = smc_cdc_post(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
+}
+
+/*
+ * Is a message due only for our consumer cursor? If the peer waits for it,
+ * always; else when its view of the window is below half of the ring, and would
+ * grow by a tenth of it (R-WIN-01, R-WIN-03, R-URG-06).
+ */
+static bool update_due(const struct smc_conn *conn)
+{
+	const struct smc_conn_rx *rx = &conn->rx;
+	u32 size = smc_ring_size(&rx->ring);
+	u32 gain = rx->consumed - rx->announced;
+	u32 peers_window = size - (rx->produced - rx->announced);
+
+	if (!gain || conn->rx_state_flags & SMC_CDC_CLOSED)
+		return false;
+	if (rx->peer_blocked || conn->urgent.announced)
+		return true;
+	return peers_window < size / 2 && gain >= size / 10;
+}
+
+/**
+ * smc_cdc_consumed() - the application took data
+ * @conn: the connection
+ * @bytes: how many, at most what was available
+ *
+ * The socket lock is held, and bottom halves are off. Does not sleep.
+ */
+void smc_cdc_consumed(struct smc_conn *conn, u32 bytes)
+{
+	struct smc_conn_rx *rx = &conn->rx;
+	bool posted = false;
+
+	spin_lock(&conn->lock);
+	rx->cons = smc_cursor_advance(rx->cons, bytes, &rx->ring);
+	WRITE_ONCE(rx->consumed, rx->consumed + bytes);
+	if (update_due(conn))
+		posted = smc_cdc_post(conn);
+	smc_urgent_passed(conn);
+	spin_unlock(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
+}
+
+/* What the peer can have written since the last message: nothing after its end */
+static u32 peers_window(const struct smc_conn *conn)
+{
+	const struct smc_conn_rx *rx = &conn->rx;
+
+	if (conn->rx_state_flags & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
+		return 0;
+	return smc_ring_size(&rx->ring) - (rx->produced - rx->announced);
+}
+
+/*
+ * Take over the peer's two cursors, if they are possible: it cannot have
+ * written beyond the space it was told of, nor consumed more than we wrote.
+ */
+static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	struct smc_conn_rx *rx = &conn->rx;
+	struct smc_conn_tx *tx = &conn->tx;
+	u32 announced = tx->urgent_hold ? tx->urgent_end : tx->produced;
+	int produced, consumed;
+
+	produced = smc_cursor_moved(rx->prod, cdc->producer, peers_window(conn), &rx->ring);
+	if (produced < 0)
+		return produced;
+	consumed = smc_cursor_moved(tx->cons, cdc->consumer, announced - tx->consumed,
+				    &tx->ring);
+	if (consumed < 0)
+		return consumed;
+
+	rx->prod = cdc->producer;
+	tx->cons = cdc->consumer;
+	/* Paired with the acquire in smc_rx_available() */
+	smp_store_release(&rx->produced, rx->produced + produced);
+	WRITE_ONCE(tx->consumed, tx->consumed + consumed);
+	return 0;
+}
+
+/* Return: whether the peer has seen the urgent byte, and there is more behind it */
+static bool urgent_seen(struct smc_conn *conn)
+{
+	struct smc_conn_tx *tx = &conn->tx;
+
+	if (!tx->urgent_hold || (s32)(tx->consumed - tx->urgent_end) < 0)
+		return false;
+	end_urgent_hold(tx);
+	return tx->produced != tx->urgent_end;
+}
+
+/* No end is taken back (R-CLS-19) */
+static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
+{
+	conn->rx_state_flags |= flags;
+	if (flags & SMC_CDC_ABORTED) {
+		smc_conn_count(conn, SMC_STAT_ABORTS_RECEIVED, 1);
+		return smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+	}
+	if (flags & SMC_CDC_CLOSED)
+		return smc_close_apply(conn, SMC_CLOSE_PEER_CLOSED, 0);
+	if (flags & SMC_CDC_SENDING_DONE)
+		return smc_close_apply(conn, SMC_CLOSE_PEER_DONE, 0);
+	return 0;
+}
+
+/* A reader that was woken and has not looked since need not be woken again */
+static bool reader_wants(struct smc_conn *conn)
+{
+	u32 available = smc_rx_available(conn);
+
+	if (!available)
+		return false;
+	if (READ_ONCE(conn->rx.notified)) {
+		smc_conn_count(conn, SMC_STAT_WAKEUPS_SAVED, 1);
+		return false;
+	}
+	if (!smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat)))
+		return false;
+	WRITE_ONCE(conn->rx.notified, true);
+	return true;
+}
+
+static bool writer_wants(struct smc_conn *conn)
+{
+	if (!READ_ONCE(conn->tx.waiting) || !smc_tx_writable(conn))
+		return false;
+	WRITE_ONCE(conn->tx.waiting, false);
+	return true;
+}
+
+/* What smc_conn_cdc_received() found out under the lock */
+struct outcome {
+	u8 close_actions;
+	bool posted;
+	bool readable;
+	bool writable;
+	bool urgent;
+};
+
+/*
+ * A writer that said it was blocked, and has got some space, takes that back (R-BLK-04):
+ * it is not woken before a third of the ring is free, and until then a message
+ * for each read of the peer would do nothing but cost (R-WIN-03).
+ */
+static bool unblocked(struct smc_conn *conn)
+{
+	if (conn->tx.producer_flags != SMC_CDC_WRITER_BLOCKED || !smc_tx_space(conn))
+		return false;
+	conn->tx.producer_flags = 0;
+	return true;
+}
+
+static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
+{
+	lockdep_assert_held(&conn->lock);
+	trace_smc_cdc(conn->sk, false, cdc);
+	if (conn->freeing || conn->state == SMC_CLOSE_CLOSED)
+		return;
+	if (!conn->attached) {
+		conn->early = *cdc;
+		conn->has_early = true;
+		return;
+	}
+
+	if (cdc->state_flags & SMC_CDC_ABORTED) {
+		out->close_actions = apply_state_flags(conn, cdc->state_flags);
+		return;
+	}
+	if (conn->state == SMC_CLOSE_ABORT_WAIT) {	/* for nothing but the end (R-ABT-03) */
+		if (cdc->state_flags & SMC_CDC_CLOSED)
+			out->close_actions = apply_state_flags(conn, cdc->state_flags);
+		return;
+	}
+	if (accept_cursors(conn, cdc)) {
+		smc_conn_count(conn, SMC_STAT_VIOLATIONS, 1);
+		out->close_actions = smc_close_apply(conn, SMC_CLOSE_ABORT, ECONNABORTED);
+		return;
+	}
+
+	conn->rx_flags = cdc->producer_flags;
+	conn->rx.peer_blocked = cdc->producer_flags & SMC_CDC_WRITER_BLOCKED;
+	out->urgent = smc_urgent_received(conn, cdc);
+	if (cdc->state_flags & ~conn->rx_state_flags)
+		out->close_actions = apply_state_flags(conn, cdc->state_flags);
+	if (urgent_seen(conn) || unblocked(conn) ||
+	    ((cdc->producer_flags & (SMC_CDC_WRITER_BLOCKED | SMC_CDC_UPDATE_REQUESTED)) &&
+	     conn->rx.announced != conn->rx.consumed))
+		out->posted = smc_cdc_post(conn);
+
+	/*
+	 * Paired with the barriers of those who wait: either we see that they
+	 * do, or they see the new positions.
+	 */
+	smp_mb();
+	out->readable = reader_wants(conn);
+	out->writable = writer_wants(conn);
+}
+
+/* Without conn->lock: answer, and wake who waits */
+static void act(struct smc_conn *conn, const struct outcome *out)
+{
+	struct sock *sk = conn->sk;
+
+	if (out->posted)
+		smc_cdc_kick(conn);
+	if (out->urgent)
+		smc_urgent_signal(conn);
+	if (out->readable)
+		sk->sk_data_ready(sk);
+	if (out->writable)
+		sk->sk_write_space(sk);
+	if (out->close_actions)
+		smc_close_finish(conn, out->close_actions);
+}
+
+void smc_conn_cdc_received(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	struct outcome out = {};
+
+	spin_lock_bh(&conn->lock);
+	apply(conn, cdc, &out);
+	spin_unlock_bh(&conn->lock);
+	act(conn, &out);
+}
+
+/* Control data is fetched and applied under one lock, so it never goes backwards */
+static void fetch(struct smc_conn *conn, struct outcome *out)
+{
+	const struct smc_transport *transport = conn->transport;
+	struct smc_cdc cdc;
+
+	lockdep_assert_held(&conn->lock);
+	if (transport && !conn->freeing && transport->cdc_fetch &&
+	    transport->cdc_fetch(conn, &cdc))
+		apply(conn, &cdc, out);
+}
+
+void smc_conn_signalled(struct smc_conn *conn)
+{
+	struct outcome out = {};
+
+	spin_lock_bh(&conn->lock);
+	if (conn->attached)
+		fetch(conn, &out);
+	spin_unlock_bh(&conn->lock);
+	act(conn, &out);
+}
+
+/**
+ * smc_cdc_attached() - from now on control data can be applied
+ * @conn: the connection; its two rings are known
+ *
+ * A client may write before the server has read its Confirm: what came too
+ * early is applied now. The socket lock is held. Does not sleep.
+ *
+ * Return: 0, or -ENOLINK if the way to the peer was lost.
+ */
+int smc_cdc_attached(struct smc_conn *conn)
+{
+	struct outcome out = {};
+
+	spin_lock_bh(&conn->lock);
+	if (conn->lost) {
+		spin_unlock_bh(&conn->lock);
+		return -ENOLINK;
+	}
+	conn->attached = true;
+	if (conn->has_early)
+		apply(conn, &conn->early, &out);
+	else
+		fetch(conn, &out);
+	spin_unlock_bh(&conn->lock);
+	act(conn, &out);
+	return 0;
+}

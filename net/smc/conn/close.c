@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ending a connection.
+ *
+ * An event changes state, flags and socket fields under conn->lock
+ * (smc_close_apply), and then, without it, makes the peer look and wakes
+ * whoever waits here (smc_close_finish). So events can come from system calls,
+ * from the peer's side and from TCP at once.
+ */
+
+#include "../trace.h"
+#include "close.h"
+
+/* What goes out with the next control message */
+static u8 state_flags(u8 actions)
+{
+	u8 flags = 0;
+
+	if (actions & SMC_CLOSE_SEND_DONE)
+		flags |= SMC_CDC_SENDING_DONE;
+	if (actions & SMC_CLOSE_SEND_CLOSED)
+		flags |= SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED;
+	if (actions & SMC_CLOSE_SEND_ABORT)
+		flags |= SMC_CDC_ABORTED;
+	return flags;
+}
+
+static bool claim_free(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->state != SMC_CLOSE_CLOSED || !conn->released || conn->freeing ||
+	    !conn->transport)
+		return false;
+	conn->freeing = true;
+	return true;
+}
+
+/**
+ * smc_close_apply() - an event, first half
+ * @conn: the connection
+ * @event: what happened
+ * @error: positive errno that the application gets if the connection is reset
+ *
+ * conn->lock is held. Does not sleep.
+ *
+ * Return: set of actions for smc_close_finish().
+ */
+u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
+{
+	struct smc_close_step step = smc_close_step(conn->state, event);
+	struct sock *sk = conn->sk;
+	u8 flags = state_flags(step.actions);
+
+	lockdep_assert_held(&conn->lock);
+	/* As TCP in CLOSE_WAIT: the peer had nothing more to send anyway */
+	if (error == ECONNRESET && (conn->state == SMC_CLOSE_APP_WAIT1 ||
+				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
+		error = EPIPE;
+	conn->state = step.next;
+	if (step.actions & SMC_CLOSE_EOF)
+		sk->sk_shutdown |= RCV_SHUTDOWN;
+	if (step.actions & SMC_CLOSE_NO_WRITE)
+		WRITE_ONCE(conn->tx.refused, true);
+	if (step.actions & SMC_CLOSE_RESET) {
+		sk->sk_shutdown = SHUTDOWN_MASK;
+		WRITE_ONCE(sk->sk_err, error);
+	}
+	if (flags) {
+		conn->tx.state_flags |= flags;
+		smc_cdc_post(conn);
+		conn->tx.ended = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED);
+	}
+	if (flags & SMC_CDC_ABORTED)
+		smc_conn_count(conn, SMC_STAT_ABORTS_SENT, 1);
+	if (flags & SMC_CDC_ABORTED && event == SMC_CLOSE_TIMEOUT)
+		smc_conn_count(conn, SMC_STAT_ABORT_TIMEOUT, 1);
+	if (step.actions & SMC_CLOSE_RESET)
+		trace_smc_abort(sk, event, error);
+	return step.actions;
+}
+
+/**
+ * smc_close_finish() - an event, second half
+ * @conn: the connection
+ * @actions: from smc_close_apply()
+ *
+ * No lock but the socket's is held. Does not sleep.
+ */
+void smc_close_finish(struct smc_conn *conn, u8 actions)
+{
+	struct sock *sk = conn->sk;
+	bool free;
+
+	if (actions & (SMC_CLOSE_SEND_DONE | SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_SEND_ABORT))
+		smc_cdc_kick(conn);
+	if (actions & SMC_CLOSE_RESET) {
+		sk_error_report(sk);
+	} else if (actions & (SMC_CLOSE_EOF | SMC_CLOSE_NO_WRITE)) {
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_WAITD,
+			      sk->sk_shutdown == SHUTDOWN_MASK ? POLL_HUP : POLL_IN);
+	}
+
+	if (!(actions & SMC_CLOSE_FREE))
+		return;
+	spin_lock_bh(&conn->lock);
+	free = claim_free(conn);
+	spin_unlock_bh(&conn->lock);
+	if (free)
+		smc_conn_free_later(conn);
+}
+
+/**
+ * smc_close_event() - something happened that may end the connection
+ * @conn: the connection, open
+ * @event: what happened
+ * @error: positive errno that the application gets if the connection is reset
+ *
+ * Any context; conn->lock is not held. Does not sleep.
+ */
+void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int error)
+{
+	u8 actions;
+
+	spin_lock_bh(&conn->lock);
+	actions = smc_close_apply(conn, event, error);
+	spin_unlock_bh(&conn->lock);
+	smc_close_finish(conn, actions);
+}
+
+/* Count the cause, unless there was nothing to abort any more */
+static u8 abort_conn(struct smc_conn *conn, enum smc_stat cause, int error)
+{
+	u8 actions = smc_close_apply(conn, SMC_CLOSE_ABORT, error);
+
+	if (actions & SMC_CLOSE_SEND_ABORT)
+		smc_conn_count(conn, cause, 1);
+	return actions;
+}
+
+/**
+ * smc_close_abort() - this side gives the connection up
+ * @conn: the connection, open
+ * @cause: one of SMC_STAT_ABORT_APP and so on
+ * @error: positive errno that the application gets
+ *
+ * Any context; conn->lock is not held. Does not sleep.
+ */
+void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
+{
+	u8 actions;
+
+	spin_lock_bh(&conn->lock);
+	actions = abort_conn(conn, cause, error);
+	spin_unlock_bh(&conn->lock);
+	smc_close_finish(conn, actions);
+}
+
+/**
+ * smc_close_release() - the application has closed its descriptor
+ * @conn: the connection, open
+ *
+ * The socket lock is held. May sleep. The connection may be freed at once, with
+ * its reference to the socket; else that happens when the peer is done.
+ */
+void smc_close_release(struct smc_conn *conn)
+{
+	bool free;
+
+	spin_lock_bh(&conn->lock);
+	conn->released = true;
+	free = claim_free(conn);
+	spin_unlock_bh(&conn->lock);
+	if (free)
+		smc_conn_free(conn);
+}
+
+/*
+ * A connection that does not exist yet cannot be reset; there TCP may be a way out. Of one
+ * that does, the peer can only learn by TCP.
+ */
+void smc_conn_lost(struct smc_conn *conn)
+{
+	u8 actions = 0;
+	bool attached;
+
+	spin_lock_bh(&conn->lock);
+	attached = conn->attached;
+	if (attached)
+		actions = abort_conn(conn, SMC_STAT_ABORT_LINK, ECONNRESET);
+	WRITE_ONCE(conn->lost, true);
+	spin_unlock_bh(&conn->lock);
+	if (attached)
+		smc_close_finish(conn, actions);
+	/* Paired with the barrier in sock/connect.c, connected() */
+	smp_mb();
+	conn->progress(conn);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Ending a connection: performs the actions the state machine asks for */
+#ifndef _NET_SMC_CONN_CLOSE_H
+#define _NET_SMC_CONN_CLOSE_H
+
+#include "conn.h"
+
+void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int error);
+void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error);
+void smc_close_release(struct smc_conn *conn);
+
+u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error);
+void smc_close_finish(struct smc_conn *conn, u8 actions);
+
+#endif /* _NET_SMC_CONN_CLOSE_H */

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The close and abort state machine as a table (RFC 7609, 4.8) */
+#include <linux/types.h>
+
+#include "close_fsm.h"
+
+/* What each event does, if it does what it always does */
+#define SENT_D		SMC_CLOSE_SEND_DONE
+#define SENT_C		(SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_NO_WRITE)
+#define GOT_D		SMC_CLOSE_EOF
+#define GOT_C		(SMC_CLOSE_EOF | SMC_CLOSE_NO_WRITE)
+#define ENDED		(SMC_CLOSE_EOF | SMC_CLOSE_NO_WRITE | SMC_CLOSE_RESET)
+
+#define ROW(s)			[SMC_CLOSE_##s]
+#define ON(event, state, act)	[SMC_CLOSE_##event] = { SMC_CLOSE_##state, act }
+#define STAY(event, state)	ON(event, state, 0)
+
+/* Before our "closed" went out an abort is told to the peer, and answered */
+#define ABORTABLE								\
+	ON(ABORT, ABORT_WAIT, SMC_CLOSE_SEND_ABORT | ENDED),			\
+	ON(TIMEOUT, ABORT_WAIT, SMC_CLOSE_SEND_ABORT | ENDED),			\
+	ON(PEER_ABORTED, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE)
+
+/* The peer's last word was "closed": it is told, and will not answer (R-ABT-12) */
+#define ABORTABLE_ALONE								\
+	ON(ABORT, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE),	\
+	ON(TIMEOUT, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE),	\
+	ON(PEER_ABORTED, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE)
+
+/* After it nothing may follow: what is left is to stop waiting */
+#define FINAL									\
+	ON(ABORT, CLOSED, SMC_CLOSE_FREE),					\
+	ON(TIMEOUT, CLOSED, SMC_CLOSE_FREE),					\
+	ON(PEER_ABORTED, CLOSED, SMC_CLOSE_FREE)
+
+static const struct smc_close_step table[SMC_CLOSE_STATES][SMC_CLOSE_EVENTS] = {
+	ROW(ACTIVE) = {
+		ON(SHUT_WR, PEER_WAIT1, SENT_D),
+		ON(CLOSE, PEER_WAIT1_CLOSED, SENT_C),
+		ON(PEER_DONE, APP_WAIT1, GOT_D),
+		ON(PEER_CLOSED, APP_WAIT1_CLOSED, GOT_C),
+		ABORTABLE,
+	},
+	ROW(PEER_WAIT1) = {
+		STAY(SHUT_WR, PEER_WAIT1),
+		ON(CLOSE, PEER_WAIT1_CLOSED, SENT_C),
+		ON(PEER_DONE, PEER_WAIT2, GOT_D),
+		ON(PEER_CLOSED, APP_FIN_WAIT, GOT_C),
+		ABORTABLE,
+	},
+	ROW(PEER_WAIT1_CLOSED) = {
+		STAY(SHUT_WR, PEER_WAIT1_CLOSED),
+		STAY(CLOSE, PEER_WAIT1_CLOSED),
+		ON(PEER_DONE, PEER_WAIT2_CLOSED, GOT_D),
+		ON(PEER_CLOSED, CLOSED, GOT_C | SMC_CLOSE_FREE),
+		FINAL,
+	},
+	ROW(PEER_WAIT2) = {
+		STAY(SHUT_WR, PEER_WAIT2),
+		ON(CLOSE, PEER_WAIT2_CLOSED, SENT_C),
+		STAY(PEER_DONE, PEER_WAIT2),
+		ON(PEER_CLOSED, APP_FIN_WAIT, GOT_C),
+		ABORTABLE,
+	},
+	ROW(PEER_WAIT2_CLOSED) = {
+		STAY(SHUT_WR, PEER_WAIT2_CLOSED),
+		STAY(CLOSE, PEER_WAIT2_CLOSED),
+		STAY(PEER_DONE, PEER_WAIT2_CLOSED),
+		ON(PEER_CLOSED, CLOSED, SMC_CLOSE_FREE),
+		FINAL,
+	},
+	ROW(APP_FIN_WAIT) = {
+		STAY(SHUT_WR, APP_FIN_WAIT),
+		ON(CLOSE, CLOSED, SENT_C | SMC_CLOSE_FREE),
+		STAY(PEER_DONE, APP_FIN_WAIT),
+		STAY(PEER_CLOSED, APP_FIN_WAIT),
+		ABORTABLE_ALONE,
+	},
+	ROW(APP_WAIT1) = {
+		ON(SHUT_WR, APP_WAIT2, SENT_D),
+		ON(CLOSE, PEER_FIN_WAIT, SENT_C),
+		STAY(PEER_DONE, APP_WAIT1),
+		ON(PEER_CLOSED, APP_WAIT1_CLOSED, GOT_C),
+		ABORTABLE,
+	},
+	ROW(APP_WAIT1_CLOSED) = {
+		ON(SHUT_WR, APP_WAIT2_CLOSED, SENT_D),
+		ON(CLOSE, CLOSED, SENT_C | SMC_CLOSE_FREE),
+		STAY(PEER_DONE, APP_WAIT1_CLOSED),
+		STAY(PEER_CLOSED, APP_WAIT1_CLOSED),
+		ABORTABLE_ALONE,
+	},
+	ROW(APP_WAIT2) = {
+		STAY(SHUT_WR, APP_WAIT2),
+		ON(CLOSE, PEER_FIN_WAIT, SENT_C),
+		STAY(PEER_DONE, APP_WAIT2),
+		ON(PEER_CLOSED, APP_WAIT2_CLOSED, GOT_C),
+		ABORTABLE,
+	},
+	ROW(APP_WAIT2_CLOSED) = {
+		STAY(SHUT_WR, APP_WAIT2_CLOSED),
+		ON(CLOSE, CLOSED, SENT_C | SMC_CLOSE_FREE),
+		STAY(PEER_DONE, APP_WAIT2_CLOSED),
+		STAY(PEER_CLOSED, APP_WAIT2_CLOSED),
+		ABORTABLE_ALONE,
+	},
+	ROW(PEER_FIN_WAIT) = {
+		STAY(SHUT_WR, PEER_FIN_WAIT),
+		STAY(CLOSE, PEER_FIN_WAIT),
+		STAY(PEER_DONE, PEER_FIN_WAIT),
+		ON(PEER_CLOSED, CLOSED, SMC_CLOSE_FREE),
+		FINAL,
+	},
+	/*
+	 * Everything but the answer is ignored (R-ABT-03, R-ABT-04, R-ABT-05). A
+	 * "closed" that crossed our abort is the peer's last word: there will be none.
+	 */
+	ROW(ABORT_WAIT) = {
+		STAY(SHUT_WR, ABORT_WAIT),
+		STAY(CLOSE, ABORT_WAIT),
+		STAY(ABORT, ABORT_WAIT),
+		STAY(PEER_DONE, ABORT_WAIT),
+		ON(PEER_CLOSED, CLOSED, SMC_CLOSE_FREE),
+		ON(PEER_ABORTED, CLOSED, SMC_CLOSE_FREE),
+		ON(TIMEOUT, CLOSED, SMC_CLOSE_FREE),
+	},
+	ROW(CLOSED) = {
+		STAY(SHUT_WR, CLOSED),
+		STAY(CLOSE, CLOSED),
+		STAY(ABORT, CLOSED),
+		STAY(PEER_DONE, CLOSED),
+		STAY(PEER_CLOSED, CLOSED),
+		STAY(PEER_ABORTED, CLOSED),
+		STAY(TIMEOUT, CLOSED),
+	},
+};
+
+/* Name; number in the user ABI (sock_diag); neither side will send data any more */
+static const struct {
+	const char *name;
+	u8 abi;
+	bool both_done;
+} states[SMC_CLOSE_STATES] = {
+	ROW(ACTIVE)		= { "ACTIVE", 1 },
+	ROW(PEER_WAIT1)		= { "PEERCLOSEWAIT1", 20 },
+	ROW(PEER_WAIT1_CLOSED)	= { "PEERCLOSEWAIT1", 20 },
+	ROW(PEER_WAIT2)		= { "PEERCLOSEWAIT2", 21, true },
+	ROW(PEER_WAIT2_CLOSED)	= { "PEERCLOSEWAIT2", 21, true },
+	ROW(APP_FIN_WAIT)	= { "APPFINCLOSEWAIT1", 24, true },
+	ROW(APP_WAIT1)		= { "APPCLOSEWAIT1", 22 },
+	ROW(APP_WAIT1_CLOSED)	= { "APPCLOSEWAIT1", 22 },
+	ROW(APP_WAIT2)		= { "APPCLOSEWAIT2", 23, true },
+	ROW(APP_WAIT2_CLOSED)	= { "APPCLOSEWAIT2", 23, true },
+	ROW(PEER_FIN_WAIT)	= { "PEERFINCLOSEWAIT", 25, true },
+	ROW(ABORT_WAIT)		= { "PEERABORTWAIT", 26, true },
+	ROW(CLOSED)		= { "CLOSED", 7, true },
+};
+
+/**
+ * smc_close_step() - what an event leads to
+ * @state: the state now
+ * @event: the event; events that the protocol repeats change nothing the second time
+ *
+ * Return: the next state and the actions.
+ */
+struct smc_close_step smc_close_step(enum smc_close_state state, enum smc_close_event event)
+{
+	return table[state][event];
+}
+
+/**
+ * smc_close_state_name() - for people
+ * @state: a state
+ *
+ * Return: its name.
+ */
+const char *smc_close_state_name(enum smc_close_state state)
+{
+	return states[state].name;
+}
+
+/**
+ * smc_close_state_abi() - for monitoring tools
+ * @state: a state
+ *
+ * Return: its number in the user ABI.
+ */
+u8 smc_close_state_abi(enum smc_close_state state)
+{
+	return states[state].abi;
+}
+
+/**
+ * smc_close_both_done() - is there nothing left to shut down?
+ * @state: a state
+ *
+ * Return: whether neither side will send data any more.
+ */
+bool smc_close_both_done(enum smc_close_state state)
+{
+	return states[state].both_done;
+}

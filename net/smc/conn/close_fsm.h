@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a connection ends: what happens in which state, and what is to be done
+ * then. RFC 7609, 4.8.1 (normal) and 4.8.2 (abnormal termination).
+ */
+#ifndef _NET_SMC_CONN_CLOSE_FSM_H
+#define _NET_SMC_CONN_CLOSE_FSM_H
+
+#include <linux/types.h>
+
+/**
+ * enum smc_close_state - how far the two ends are
+ *
+ * "done" is a shutdown for writing, "closed" the end of both directions.
+ *
+ * @SMC_CLOSE_ACTIVE: both directions are open
+ * @SMC_CLOSE_PEER_WAIT1: we are done, the peer is not
+ * @SMC_CLOSE_PEER_WAIT1_CLOSED: we closed, the peer is not even done
+ * @SMC_CLOSE_PEER_WAIT2: we were done first, then the peer
+ * @SMC_CLOSE_PEER_WAIT2_CLOSED: as before, and we closed
+ * @SMC_CLOSE_APP_FIN_WAIT: we were done first, the peer closed
+ * @SMC_CLOSE_APP_WAIT1: the peer is done, we are not
+ * @SMC_CLOSE_APP_WAIT1_CLOSED: the peer closed, we are not even done
+ * @SMC_CLOSE_APP_WAIT2: the peer was done first, then we
+ * @SMC_CLOSE_APP_WAIT2_CLOSED: as before, and the peer closed
+ * @SMC_CLOSE_PEER_FIN_WAIT: the peer was done first, we closed
+ * @SMC_CLOSE_ABORT_WAIT: we aborted, the peer has not answered
+ * @SMC_CLOSE_CLOSED: nothing is expected from either side
+ * @SMC_CLOSE_STATES: number of states
+ */
+enum smc_close_state {
+	SMC_CLOSE_ACTIVE,
+	SMC_CLOSE_PEER_WAIT1,
+	SMC_CLOSE_PEER_WAIT1_CLOSED,
+	SMC_CLOSE_PEER_WAIT2,
+	SMC_CLOSE_PEER_WAIT2_CLOSED,
+	SMC_CLOSE_APP_FIN_WAIT,
+	SMC_CLOSE_APP_WAIT1,
+	SMC_CLOSE_APP_WAIT1_CLOSED,
+	SMC_CLOSE_APP_WAIT2,
+	SMC_CLOSE_APP_WAIT2_CLOSED,
+	SMC_CLOSE_PEER_FIN_WAIT,
+	SMC_CLOSE_ABORT_WAIT,
+	SMC_CLOSE_CLOSED,
+	SMC_CLOSE_STATES
+};
+
+/**
+ * enum smc_close_event - what can happen
+ * @SMC_CLOSE_SHUT_WR: the application shut down writing
+ * @SMC_CLOSE_CLOSE: the application closed, or shut down both directions
+ * @SMC_CLOSE_ABORT: this side gives up: unread data at close, TCP reset, error
+ * @SMC_CLOSE_PEER_DONE: "sending done" received
+ * @SMC_CLOSE_PEER_CLOSED: "closed" received
+ * @SMC_CLOSE_PEER_ABORTED: "abnormal close" received
+ * @SMC_CLOSE_TIMEOUT: the peer let us wait too long
+ * @SMC_CLOSE_EVENTS: number of events
+ */
+enum smc_close_event {
+	SMC_CLOSE_SHUT_WR,
+	SMC_CLOSE_CLOSE,
+	SMC_CLOSE_ABORT,
+	SMC_CLOSE_PEER_DONE,
+	SMC_CLOSE_PEER_CLOSED,
+	SMC_CLOSE_PEER_ABORTED,
+	SMC_CLOSE_TIMEOUT,
+	SMC_CLOSE_EVENTS
+};
+
+/**
+ * enum smc_close_action - what to do; a set
+ * @SMC_CLOSE_SEND_DONE: send "sending done"
+ * @SMC_CLOSE_SEND_CLOSED: send "closed", then nothing more
+ * @SMC_CLOSE_SEND_ABORT: send "abnormal close", then nothing more
+ * @SMC_CLOSE_EOF: nothing more comes in: readers see the end of the stream
+ * @SMC_CLOSE_NO_WRITE: nobody would read it: writers get an error
+ * @SMC_CLOSE_RESET: the peer or the path broke the connection: report it
+ * @SMC_CLOSE_FREE: the receive buffer is no longer written to
+ */
+enum smc_close_action {
+	SMC_CLOSE_SEND_DONE	= 0x01,
+	SMC_CLOSE_SEND_CLOSED	= 0x02,
+	SMC_CLOSE_SEND_ABORT	= 0x04,
+	SMC_CLOSE_EOF		= 0x08,
+	SMC_CLOSE_NO_WRITE	= 0x10,
+	SMC_CLOSE_RESET		= 0x20,
+	SMC_CLOSE_FREE		= 0x40,
+};
+
+/**
+ * struct smc_close_step - outcome of an event
+ * @next: the new state, perhaps the same
+ * @actions: set of enum smc_close_action
+ */
+struct smc_close_step {
+	enum smc_close_state next;
+	u8 actions;
+};
+
+struct smc_close_step smc_close_step(enum smc_close_state state, enum smc_close_event event);
+const char *smc_close_state_name(enum smc_close_state state);
+u8 smc_close_state_abi(enum smc_close_state state);
+bool smc_close_both_done(enum smc_close_state state);
+
+#endif /* _NET_SMC_CONN_CLOSE_FSM_H */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Birth and death of a connection.
+ *
+ * A connection dies in phases. *Closed*: the state machine expects nothing from
+ * the peer any more, and the peer writes no more. *Released*: the application
+ * has closed its descriptor; until then it may read what is left. When both are
+ * true, in whichever order, the memory is given back, once (@freeing).
+ */
+
+#include <linux/module.h>
+#include <linux/random.h>
+
+#include "../group/buffer.h"
+#include "../group/group.h"
+#include "../object.h"
+#include "../work.h"
+#include "close.h"
+#include "conn.h"
+
+static LLIST_HEAD(dead);
+
+static void free_work(struct work_struct *work)
+{
+	smc_conn_free(container_of(work, struct smc_conn, free_work));
+}
+
+static void reap_work(struct work_struct *work)
+{
+	smc_conn_reap();
+}
+
+static DECLARE_DELAYED_WORK(reaper, reap_work);
+
+/**
+ * smc_conn_free_later() - smc_conn_free() for those who cannot sleep
+ * @conn: as there
+ *
+ * On a synchronous transport we are in a system call of the peer, most often its
+ * close(), which reaps before it returns; the work queue is there for all else.
+ */
+void smc_conn_free_later(struct smc_conn *conn)
+{
+	if (!conn->transport->synchronous) {
+		queue_work(smc_wq, &conn->free_work);
+		return;
+	}
+	llist_add(&conn->dead, &dead);
+	queue_delayed_work(smc_wq, &reaper, 1);
+}
+
+/**
+ * smc_conn_reap() - free what was left to somebody who can sleep
+ *
+ * May sleep.
+ */
+void smc_conn_reap(void)
+{
+	struct smc_conn *conn, *next;
+
+	if (llist_empty(&dead))
+		return;
+	llist_for_each_entry_safe(conn, next, llist_del_all(&dead), dead)
+		smc_conn_free(conn);
+}
+
+/** smc_conn_exit() - there are no connections any more; may sleep */
+void smc_conn_exit(void)
+{
+	cancel_delayed_work_sync(&reaper);
+}
+
+/**
+ * smc_conn_init() - a socket's connection that holds nothing yet
+ * @conn: part of the socket
+ * @sk: the socket
+ * @progress: tells the socket that the handshake can go on; any context
+ */
+void smc_conn_init(struct smc_conn *conn, struct sock *sk,
+		   void (*progress)(struct smc_conn *conn))
+{
+	conn->sk = sk;
+	conn->progress = progress;
+	spin_lock_init(&conn->lock);
+	INIT_WORK(&conn->free_work, free_work);
+	smc_cdc_init(conn);
+}
+
+/**
+ * smc_conn_want() - choose the size of the receive buffer
+ * @conn: a connection that is not open
+ * @bytes: at least this much, as far as there are such buffers
+ */
+void smc_conn_want(struct smc_conn *conn, int bytes)
+{
+	conn->rx.wanted = smc_buffer_size(bytes);
+}
+
+/**
+ * smc_conn_open() - get a receive buffer
+ * @conn: connection, with role, first_contact and rx.wanted set
+ * @transport: how its bytes shall travel; the caller holds its module
+ * @group: link group; the caller's reference passes to the connection if it
+ *	works out
+ *
+ * The socket lock is held. May sleep, but not for the peer.
+ *
+ * Return: 0; -EINPROGRESS if it worked out, but nobody may be told of the buffer
+ * before smc_conn_answered(); or another negative errno.
+ */
+int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
+		  struct smc_group *group)
+{
+	int err;
+
+	conn->group = group;
+	conn->token = get_random_u32();
+	conn->counters = smc_net(sock_net(conn->sk))->stats->mode[transport->mode];
+	conn->answered = false;
+	conn->lost = false;
+	conn->attached = false;
+	err = transport->conn_open(conn);
+	if (err && err != -EINPROGRESS) {
+		conn->group = NULL;
+		return err;
+	}
+	__module_get(transport->owner);
+	conn->rx.prod = smc_cursor_start(&conn->rx.ring);
+	conn->rx.cons = conn->rx.prod;
+	/* Under the lock for smc_conn_inspect(): all of the above is there */
+	spin_lock_bh(&conn->lock);
+	WRITE_ONCE(conn->transport, transport);
+	conn->state = SMC_CLOSE_ACTIVE;
+	conn->has_early = false;
+	conn->freeing = false;
+	spin_unlock_bh(&conn->lock);
+	atomic_long_add(conn->rx.buffer_bytes, &group->rx_bytes);
+	sock_hold(conn->sk);
+	smc_object_created(SMC_OBJECT_CONN);
+	smc_conn_count(conn, SMC_STAT_RX_USED, conn->rx.buffer_bytes);
+	return err;
+}
+
+/**
+ * smc_conn_attach() - get hold of the peer's ring
+ * @conn: an open connection
+ * @peer: what the peer said of its end; not trusted
+ *
+ * The socket lock is held. May sleep, but not for the peer. Control data that
+ * comes in for @conn waits for smc_conn_start().
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	int err = conn->transport->conn_attach(conn, peer);
+
+	if (err)
+		return err;
+	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
+	conn->tx.cons = conn->tx.prod;
+	return 0;
+}
+
+/**
+ * smc_conn_settle() - both ends are known to both sides: make sure that it works
+ * @conn: an attached connection
+ *
+ * The socket lock is held. May sleep, but not for the peer.
+ *
+ * Return: 0; -EINPROGRESS until smc_conn_answered(); or another negative errno.
+ */
+int smc_conn_settle(struct smc_conn *conn)
+{
+	if (!conn->transport->conn_settle)
+		return 0;
+	return conn->transport->conn_settle(conn);
+}
+
+void smc_conn_ready(struct smc_conn *conn, u32 reason)
+{
+	WRITE_ONCE(conn->answer, reason);
+	/* Paired with the acquire in smc_conn_answered(): @answer is there */
+	smp_store_release(&conn->answered, true);
+	conn->progress(conn);
+}
+
+/**
+ * smc_conn_answered() - is what the transport was waiting for there?
+ * @conn: an open connection, after -EINPROGRESS
+ * @reason: result: SMC_REASON_NONE, or why it did not work out
+ *
+ * The socket lock is held.
+ *
+ * Return: whether; then it is forgotten, for the next time.
+ */
+bool smc_conn_answered(struct smc_conn *conn, u32 *reason)
+{
+	if (READ_ONCE(conn->lost)) {
+		*reason = SMC_REASON_NO_ACTIVE_LINK;
+		return true;
+	}
+	/* Paired with the release in smc_conn_ready() */
+	if (!smp_load_acquire(&conn->answered))
+		return false;
+	*reason = READ_ONCE(conn->answer);
+	WRITE_ONCE(conn->answered, false);
+	return true;
+}
+
+/**
+ * smc_conn_start() - the handshake is over: take control data
+ * @conn: an attached connection
+ *
+ * The socket lock is held. Does not sleep.
+ *
+ * Return: 0, or -ENOLINK if the way to the peer is gone already.
+ */
+int smc_conn_start(struct smc_conn *conn)
+{
+	return smc_cdc_attached(conn);
+}
+
+/**
+ * smc_conn_cancel() - the handshake failed: give back what the connection has
+ * @conn: a connection, open or not, whose peer was not told that it is used
+ *
+ * A group that it was to form is none. The socket lock is held. May sleep. The
+ * connection can be opened again.
+ */
+void smc_conn_cancel(struct smc_conn *conn)
+{
+	if (!conn->transport)
+		return;
+	if (conn->first_contact)
+		smc_group_discard(conn->group);
+	spin_lock_bh(&conn->lock);
+	conn->state = SMC_CLOSE_CLOSED;
+	conn->freeing = true;
+	spin_unlock_bh(&conn->lock);
+	smc_conn_free(conn);
+}
+
+/**
+ * smc_conn_reset() - make a connection that was freed usable again
+ * @conn: the connection; no call is in it, and no upcall can come
+ *
+ * The lock and the counters stay: somebody may still look from outside.
+ */
+void smc_conn_reset(struct smc_conn *conn)
+{
+	memset(&conn->rx, 0, sizeof(conn->rx));
+	memset(&conn->tx, 0, sizeof(conn->tx));
+	memset(&conn->urgent, 0, sizeof(conn->urgent));
+	conn->rx_flags = 0;
+	conn->rx_state_flags = 0;
+	conn->released = false;
+	conn->state = SMC_CLOSE_ACTIVE;
+	smc_cdc_init(conn);
+}
+
+/**
+ * smc_conn_free() - give back all memory and leave the group
+ * @conn: a connection whose end was decided by whoever set @freeing
+ *
+ * Called once. May sleep. The connection's reference to its socket is dropped.
+ */
+void smc_conn_free(struct smc_conn *conn)
+{
+	struct module *owner = conn->transport->owner;
+
+	/* The patience with a silent peer, which no one needs any more */
+	sk_stop_timer(conn->sk, &conn->sk->sk_timer);
+	hrtimer_cancel(&conn->tx.flush);
+	smc_conn_count(conn, SMC_STAT_RX_USED, -(s64)conn->rx.buffer_bytes);
+	atomic_long_sub(conn->rx.buffer_bytes, &conn->group->rx_bytes);
+	conn->transport->conn_close(conn);
+	WRITE_ONCE(conn->transport, NULL);
+	smc_group_leave(conn->group);
+	conn->group = NULL;
+	smc_object_destroyed(SMC_OBJECT_CONN);
+	sock_put(conn->sk);
+	module_put(owner);
+}

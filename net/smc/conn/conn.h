@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What can be done with a connection; the struct is in group/conn.h */
+#ifndef _NET_SMC_CONN_CONN_H
+#define _NET_SMC_CONN_CONN_H
+
+#include "../group/conn.h"
+#include "close_fsm.h"
+
+struct smc_group;
+
+#define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
+
+/* conn.c */
+void smc_conn_init(struct smc_conn *conn, struct sock *sk,
+		   void (*progress)(struct smc_conn *conn));
+void smc_conn_want(struct smc_conn *conn, int bytes);
+int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
+		  struct smc_group *group);
+int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);
+int smc_conn_settle(struct smc_conn *conn);
+bool smc_conn_answered(struct smc_conn *conn, u32 *reason);
+int smc_conn_start(struct smc_conn *conn);
+void smc_conn_cancel(struct smc_conn *conn);
+void smc_conn_free(struct smc_conn *conn);
+void smc_conn_free_later(struct smc_conn *conn);
+void smc_conn_reap(void);
+void smc_conn_exit(void);
+void smc_conn_reset(struct smc_conn *conn);
+
+/* cdc.c */
+int smc_cdc_attached(struct smc_conn *conn);
+void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgent);
+void smc_cdc_blocked(struct smc_conn *conn, bool urgent);
+void smc_cdc_consumed(struct smc_conn *conn, u32 bytes);
+bool smc_cdc_post(struct smc_conn *conn);
+void smc_cdc_kick(struct smc_conn *conn);
+void smc_cdc_flush(struct smc_conn *conn);
+void smc_cdc_init(struct smc_conn *conn);
+
+/* tx.c */
+int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
+int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
+bool smc_tx_writable(const struct smc_conn *conn);
+
+/* rx.c */
+int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
+int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
+bool smc_rx_readable(struct smc_conn *conn);
+u32 smc_rx_amount(const struct smc_conn *conn);
+
+/* urgent.c */
+int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
+bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc);
+void smc_urgent_passed(struct smc_conn *conn);
+void smc_urgent_signal(struct smc_conn *conn);
+
+/* Bytes that can be read now. Any context; grows at any time, shrinks only
+ * under the socket lock.
+ */
+static inline u32 smc_rx_available(const struct smc_conn *conn)
+{
+	/* Paired with the release in smc_conn_cdc_received(): the data is there */
+	return smp_load_acquire(&conn->rx.produced) - READ_ONCE(conn->rx.consumed);
+}
+
+/*
+ * Is as much there as somebody waits for? Half of the ring is enough for anybody,
+ * because the writer may wait as well. Any context.
+ */
+static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
+{
+	return smc_rx_available(conn) >= min(wanted, smc_ring_size(&conn->rx.ring) / 2);
+}
+
+/* Bytes in the peer's ring that it has not consumed, as far as we know */
+static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
+{
+	return conn->tx.produced - READ_ONCE(conn->tx.consumed);
+}
+
+/* Bytes that can be written now. Socket lock held; may grow at any time. */
+static inline u32 smc_tx_space(const struct smc_conn *conn)
+{
+	return smc_ring_size(&conn->tx.ring) - smc_tx_outstanding(conn);
+}
+
+/* So many bytes behind those produced are not zero any more. Socket lock held. */
+static inline void smc_cdc_spoiled(struct smc_conn_tx *tx, u32 bytes)
+{
+	tx->highest = max(tx->highest, min(tx->prod.count + bytes, tx->ring.end));
+}
+
+#endif /* _NET_SMC_CONN_CONN_H */

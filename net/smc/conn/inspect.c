@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Copies of connections for monitoring, which holds nothing but the socket */
+
+#include "../group/group.h"
+#include "close_fsm.h"
+#include "inspect.h"
+
+/* Our consumer cursor when the peer was told of it last */
+static struct smc_cursor announced(const struct smc_conn_rx *rx)
+{
+	u32 untold = rx->consumed - rx->announced;
+	struct smc_cursor cursor = rx->cons;
+
+	if (untold > cursor.count - rx->ring.first) {
+		cursor.count += smc_ring_size(&rx->ring);
+		cursor.wrap--;
+	}
+	cursor.count -= untold;
+	return cursor;
+}
+
+static void copy(const struct smc_conn *conn, struct smc_conn_info *out)
+{
+	const struct smc_group *group = conn->group;
+
+	lockdep_assert_held(&conn->lock);
+	out->mode = conn->transport->mode;
+	out->state = smc_close_state_abi(conn->state);
+	out->token = conn->token;
+	out->rx_bytes = conn->rx.buffer_bytes;
+	out->tx_bytes = conn->tx.buffer_bytes;
+	out->rx_produced = conn->rx.prod;
+	out->rx_consumed = conn->tx.cons;
+	out->tx_produced = conn->tx.prod;
+	out->tx_consumed = announced(&conn->rx);
+	out->rx_producer_flags = conn->rx_flags;
+	out->rx_state_flags = conn->rx_state_flags;
+	out->tx_producer_flags = conn->tx.producer_flags;
+	out->tx_state_flags = conn->tx.state_flags;
+	out->group = group->id;
+	out->role = group->key.role;
+	out->local = group->local.ism;
+	out->peer = group->key.peer.ism;
+	conn->transport->conn_ends(conn, &out->ends);
+}
+
+/**
+ * smc_conn_inspect() - what is this connection, and where does it stand?
+ * @conn: the connection; the caller holds a reference to its socket
+ * @out: the answer
+ *
+ * May be called at any time in the life of the connection. Process context or
+ * softirq; no lock of the connection is held.
+ *
+ * Return: false if it is not yet, or not any more, connected with a peer.
+ */
+bool smc_conn_inspect(struct smc_conn *conn, struct smc_conn_info *out)
+{
+	bool there;
+
+	/*
+	 * Who gives group and transport back has set @freeing under the lock, and
+	 * who opened the connection has cleared it there.
+	 */
+	spin_lock_bh(&conn->lock);
+	there = conn->transport && conn->attached && !conn->freeing;
+	if (there)
+		copy(conn, out);
+	spin_unlock_bh(&conn->lock);
+	return there;
+}

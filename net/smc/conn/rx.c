@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The receive ring to the user */
+
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <net/busy_poll.h>
+
+#include "../trace.h"
+#include "conn.h"
+
+/* A long read gives space back in pieces, so that the writer can go on early */
+#define PIECE	SZ_128K
+
+/* From now on news are worth a wake-up */
+static void look(struct smc_conn *conn)
+{
+	WRITE_ONCE(conn->rx.notified, false);
+	/* Paired with the barrier in conn/cdc.c, apply() */
+	smp_mb();
+}
+
+/**
+ * smc_rx_readable() - is there something to read, for poll?
+ * @conn: the connection
+ *
+ * Any context.
+ *
+ * Return: whether as much is there as SO_RCVLOWAT asks for.
+ */
+bool smc_rx_readable(struct smc_conn *conn)
+{
+	u32 lowat = READ_ONCE(conn->sk->sk_rcvlowat);
+
+	smc_cdc_flush(conn);
+	look(conn);
+	if (READ_ONCE(conn->urgent.mark) && !sock_flag(conn->sk, SOCK_URGINLINE) &&
+	    READ_ONCE(conn->urgent.pos) == READ_ONCE(conn->rx.consumed))
+		lowat++;	/* the urgent byte is not read in line */
+	return smc_rx_enough(conn, lowat);
+}
+
+/**
+ * smc_rx_amount() - what ioctl(SIOCINQ) tells
+ * @conn: the connection
+ *
+ * The socket lock is held.
+ *
+ * Return: bytes that can be read, up to the urgent one if that is not in line.
+ */
+u32 smc_rx_amount(const struct smc_conn *conn)
+{
+	u32 to_mark = conn->urgent.pos - conn->rx.consumed;
+	u32 available = smc_rx_available(conn);
+
+	if (!READ_ONCE(conn->urgent.mark) || sock_flag(conn->sk, SOCK_URGINLINE))
+		return available;
+	return min(available, to_mark);
+}
+
+/* Bytes that may be read at once: not beyond the urgent mark */
+static u32 readable_bytes(const struct smc_conn *conn, u32 position, u32 available)
+{
+	u32 to_mark = conn->urgent.pos - position;
+
+	if (!conn->urgent.mark || to_mark >= available)
+		return available;
+	/* In line, the urgent byte begins the next piece; else it is left out */
+	return to_mark;
+}
+
+/* As in conn/tx.c, copy_in() */
+static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor from,
+		    u32 bytes, int flags)
+{
+	struct smc_ring_part part[2];
+	unsigned int i, parts;
+	u32 copied = 0;
+
+	if (flags & MSG_TRUNC)
+		return bytes;
+	if (likely(bytes <= conn->rx.ring.end - from.count))
+		return _copy_to_iter(conn->rx.base + from.count, bytes, &msg->msg_iter);
+	parts = smc_ring_split(&conn->rx.ring, from, bytes, part);
+	for (i = 0; i < parts; i++) {
+		size_t n = _copy_to_iter(conn->rx.base + part[i].offset, part[i].len,
+					 &msg->msg_iter);
+
+		copied += n;
+		if (n < part[i].len)
+			break;
+	}
+	return copied;
+}
+
+/**
+ * struct reader - one receive call
+ * @conn: the connection
+ * @msg: where the data goes
+ * @flags: of the call
+ * @skip: bytes that MSG_PEEK leaves out (SO_PEEK_OFF)
+ * @peeked: @skip and bytes already given out that stay in the ring (MSG_PEEK)
+ * @from: position from which @peeked counts
+ */
+struct reader {
+	struct smc_conn *conn;
+	struct msghdr *msg;
+	int flags;
+	u32 skip;
+	u32 peeked;
+	u32 from;
+};
+
+static void consume(struct reader *r, u32 bytes)
+{
+	if (r->flags & MSG_PEEK) {
+		r->peeked += bytes;
+	} else {
+		local_bh_disable();
+		smc_cdc_consumed(r->conn, bytes);
+		local_bh_enable();
+		r->from = r->conn->rx.consumed;
+	}
+}
+
+/* Is the next byte the urgent one, which is not read in line? */
+static bool at_urgent_byte(const struct reader *r)
+{
+	const struct smc_conn *conn = r->conn;
+
+	u32 position = conn->rx.consumed + r->peeked;
+
+	if (READ_ONCE(conn->urgent.skip) && conn->urgent.skip_pos == position)
+		return true;
+	return conn->urgent.mark && conn->urgent.pos == position &&
+	       !sock_flag(conn->sk, SOCK_URGINLINE);
+}
+
+/*
+ * Hand out what is there, up to @len bytes and one piece.
+ * Return: bytes, 0 if there is nothing, or -EFAULT.
+ */
+static int take(struct reader *r, size_t len)
+{
+	struct smc_conn *conn = r->conn;
+	struct smc_cursor from;
+	u32 available, bytes;
+
+	if (r->from != conn->rx.consumed) {	/* consumed by others while we waited */
+		r->from = conn->rx.consumed;
+		r->peeked = r->skip;
+	}
+	available = smc_rx_available(conn);
+	if (available <= r->peeked)
+		return 0;
+	available -= r->peeked;
+	while (available && at_urgent_byte(r)) {
+		consume(r, 1);
+		available--;
+	}
+	if (!available)
+		return 0;
+	from = smc_cursor_advance(conn->rx.cons, r->peeked, &conn->rx.ring);
+	bytes = readable_bytes(conn, conn->rx.consumed + r->peeked, available);
+	if (!bytes)	/* at the mark, in line: the byte itself */
+		bytes = available;
+	bytes = min_t(size_t, min_t(u32, bytes, PIECE), len);
+	if (!bytes)
+		return 0;
+	bytes = copy_out(conn, r->msg, from, bytes, r->flags);
+	if (!bytes)
+		return -EFAULT;
+	consume(r, bytes);
+	if (r->flags & MSG_PEEK)
+		sk_peek_offset_fwd(conn->sk, bytes);
+	else
+		sk_peek_offset_bwd(conn->sk, bytes);
+	return bytes;
+}
+
+/* Must a call stop here that has got something already? The mark ends it */
+static bool at_mark(const struct reader *r)
+{
+	const struct smc_conn *conn = r->conn;
+
+	return conn->urgent.mark && conn->urgent.pos == conn->rx.consumed + r->peeked;
+}
+
+static bool arrived(const struct smc_conn *conn, u32 seen)
+{
+	const struct sock *sk = conn->sk;
+
+	return smc_rx_available(conn) > seen || READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
+static bool done_waiting(struct smc_conn *conn, u32 seen)
+{
+	look(conn);
+	return arrived(conn, seen);
+}
+
+/*
+ * With SO_BUSY_POLL, look for news for a while before going to sleep: the writer may be
+ * at work on another processor, and two task switches take longer than it does.
+ * The socket lock is released meanwhile. Return: whether something has come.
+ */
+static bool spin(struct smc_conn *conn, u32 seen)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	struct sock *sk = conn->sk;
+	unsigned long start;
+	bool found;
+
+	if (!sk_can_busy_loop(sk))
+		return false;
+	release_sock(sk);
+	start = busy_loop_current_time();
+	for (;;) {
+		found = arrived(conn, seen);
+		if (found || need_resched() || signal_pending(current) ||
+		    sk_busy_loop_timeout(sk, start))
+			break;
+		cpu_relax();
+	}
+	lock_sock(sk);
+	if (found)
+		smc_conn_count(conn, SMC_STAT_BUSY_POLLS, 1);
+	return found;
+#else
+	return false;
+#endif
+}
+
+/* Wait for more than the bytes already peeked at, or the end */
+static int wait_for_data(struct reader *r, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = r->conn->sk;
+
+	smc_cdc_flush(r->conn);
+	if (!*timeo)
+		return -EAGAIN;
+	if (signal_pending(current))
+		return sock_intr_errno(*timeo);
+	if (spin(r->conn, r->peeked))
+		return 0;
+	add_wait_queue(sk_sleep(sk), &wait);
+	sk_wait_event(sk, timeo, done_waiting(r->conn, r->peeked), &wait);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return 0;
+}
+
+/* Nothing is there: 1 for end of stream, a negative errno, or 0 to go on */
+static int starved(struct reader *r, int copied, long *timeo)
+{
+	struct sock *sk = r->conn->sk;
+
+	/* As TCP: after a proper end, what came later is no error of reading */
+	if (r->conn->rx_state_flags & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
+		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
+	if (sk->sk_err)
+		return copied ? 1 : sock_error(sk);
+	if (sk->sk_shutdown & RCV_SHUTDOWN) {
+		/* The last bytes may have come with the end */
+		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
+	}
+	return wait_for_data(r, timeo);
+}
+
+static void count_call(struct smc_conn *conn, int copied, size_t len)
+{
+	smc_conn_count(conn, SMC_STAT_RX_CALLS, 1);
+	if (copied <= 0)
+		return;
+	smc_conn_count_size(conn, SMC_STAT_RX_SIZE, copied);
+	smc_conn_count(conn, SMC_STAT_RX_BYTES, copied);
+	trace_smc_rx_recvmsg(conn->sk, copied);
+	if (copied < len)
+		smc_conn_count(conn, SMC_STAT_RX_SHORT, 1);
+}
+
+/**
+ * smc_rx_try() - receive little data at once, if it is there and nothing in the way
+ * @conn: the connection, with its receive buffer
+ * @msg: where it goes
+ * @len: space in @msg
+ *
+ * As smc_rx_recvmsg() without flags. The socket's spin lock is held, and nobody owns
+ * the socket. Does not sleep: memory that is not there is left to smc_rx_recvmsg().
+ *
+ * Return: bytes received, or 0 if nothing was done.
+ */
+int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
+{
+	const struct smc_conn_urgent *urgent = &conn->urgent;
+	u32 bytes, copied;
+
+	if (READ_ONCE(conn->rx.notified))
+		look(conn);
+	bytes = min_t(size_t, smc_rx_available(conn), len);
+	if (!bytes || bytes > SMC_TRY_MAX || bytes < sock_rcvlowat(conn->sk, 0, len))
+		return 0;
+	if (unlikely(READ_ONCE(urgent->mark) || READ_ONCE(urgent->skip)))
+		return 0;
+
+	pagefault_disable();
+	copied = copy_out(conn, msg, conn->rx.cons, bytes, 0);
+	pagefault_enable();
+	if (unlikely(copied < bytes)) {
+		iov_iter_revert(&msg->msg_iter, copied);
+		return 0;
+	}
+	smc_cdc_consumed(conn, bytes);
+	sk_peek_offset_bwd(conn->sk, bytes);
+	count_call(conn, bytes, len);
+	return bytes;
+}
+
+/**
+ * smc_rx_recvmsg() - receive user data
+ * @conn: the connection, with its receive buffer
+ * @msg: where it goes
+ * @len: space in @msg
+ * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC as for TCP
+ *
+ * What arrived before an error is handed out before the error. The socket lock
+ * is held, and released while waiting. May sleep.
+ *
+ * Return: bytes received, 0 at the end of the stream, or a negative errno.
+ */
+int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags)
+{
+	struct reader r = { .conn = conn, .msg = msg, .flags = flags };
+	long timeo = sock_rcvtimeo(conn->sk, flags & MSG_DONTWAIT);
+	int target = sock_rcvlowat(conn->sk, flags & MSG_WAITALL, len);
+	int copied = 0;
+	int n = 0;
+
+	if (flags & MSG_PEEK) {
+		r.skip = max(sk_peek_offset(conn->sk, flags), 0);
+		r.peeked = r.skip;
+		/* More may never be there at once */
+		target = min_t(u32, target, smc_ring_size(&conn->rx.ring) / 2);
+	}
+	r.from = conn->rx.consumed;
+	look(conn);
+	do {
+		n = take(&r, len - copied);
+		if (n > 0) {
+			copied += n;
+			if (at_mark(&r))
+				break;
+			continue;
+		}
+		if (n < 0 || copied >= target || (!len && smc_rx_available(conn) > r.peeked))
+			break;
+		n = starved(&r, copied, &timeo);
+		if (n)
+			break;
+	} while (copied < len || !len);
+
+	if (!copied && n < 0)
+		copied = n;
+	count_call(conn, copied, len);
+	return copied;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* User data into the peer's ring */
+
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+
+#include "../trace.h"
+#include "conn.h"
+
+/* A long write is announced in pieces, so that the reader can start early */
+#define PIECE	SZ_128K
+
+/**
+ * smc_tx_writable() - is it worth waking a writer?
+ * @conn: the connection
+ *
+ * A writer that found the ring full is woken when a third of it is free, as
+ * TCP does, not at the first byte. Any context.
+ *
+ * Return: whether poll would report the connection writable.
+ */
+bool smc_tx_writable(const struct smc_conn *conn)
+{
+	return smc_tx_space(conn) >= smc_ring_size(&conn->tx.ring) / 3;
+}
+
+/* Can nothing be sent any more? */
+static bool refused(const struct smc_conn *conn)
+{
+	const struct sock *sk = conn->sk;
+
+	return READ_ONCE(sk->sk_err) || sk->sk_shutdown & SEND_SHUTDOWN ||
+	       READ_ONCE(conn->tx.refused);
+}
+
+/*
+ * The peer has closed, but nobody here knows: a program that answers a request
+ * must not be punished because the other end did not wait for it. As with TCP, the
+ * first data gets lost, and what comes back is a reset, from then on known to all.
+ */
+static bool lose(struct smc_conn *conn, struct msghdr *msg)
+{
+	struct sock *sk = conn->sk;
+	bool lost;
+
+	spin_lock_bh(&conn->lock);
+	lost = conn->tx.refused && !sk->sk_err && !(sk->sk_shutdown & SEND_SHUTDOWN);
+	if (lost && msg_data_left(msg)) {
+		sk->sk_shutdown = SHUTDOWN_MASK;
+		WRITE_ONCE(sk->sk_err, EPIPE);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (!lost)
+		return false;
+	if (msg_data_left(msg)) {
+		iov_iter_advance(&msg->msg_iter, msg_data_left(msg));
+		sk_error_report(sk);
+	}
+	return true;
+}
+
+static bool done_waiting(struct smc_conn *conn)
+{
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
+	WRITE_ONCE(conn->tx.waiting, true);
+	/* Paired with the barrier in conn/cdc.c, apply() */
+	smp_mb();
+	return smc_tx_writable(conn) || refused(conn);
+}
+
+/* Wait for space or the end; the socket lock is released meanwhile */
+static int wait_for_space(struct smc_conn *conn, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = conn->sk;
+	int err = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!done_waiting(conn)) {
+		if (!*timeo) {
+			err = -EAGAIN;
+			break;
+		}
+		if (signal_pending(current)) {
+			err = sock_intr_errno(*timeo);
+			break;
+		}
+		sk_wait_event(sk, timeo, done_waiting(conn), &wait);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/*
+ * Copy user data behind what was produced. It stays within the ring; hardened copying
+ * would only find out that this is no slab object. Return: bytes copied, fewer at a fault
+ */
+static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
+{
+	struct smc_ring_part part[2];
+	u32 at = conn->tx.prod.count;
+	unsigned int i, parts;
+	u32 copied = 0;
+
+	if (likely(bytes <= conn->tx.ring.end - at))
+		return _copy_from_iter(conn->tx.base + at, bytes, from);
+	parts = smc_ring_split(&conn->tx.ring, conn->tx.prod, bytes, part);
+	for (i = 0; i < parts; i++) {
+		size_t n = _copy_from_iter(conn->tx.base + part[i].offset, part[i].len, from);
+
+		copied += n;
+		if (n < part[i].len)
+			break;
+	}
+	return copied;
+}
+
+static void count_call(struct smc_conn *conn, size_t len)
+{
+	smc_conn_count(conn, SMC_STAT_TX_CALLS, 1);
+	smc_conn_count_size(conn, SMC_STAT_TX_SIZE, len);
+	if (len > conn->tx.buffer_bytes)
+		smc_conn_count(conn, SMC_STAT_TX_BIGGER_THAN_PEER, 1);
+}
+
+/**
+ * smc_tx_try() - send little data at once, if nothing is in the way
+ * @conn: the connection, active
+ * @msg: data, and no flags that change anything
+ * @len: bytes in @msg
+ *
+ * The socket's spin lock is held, and nobody owns the socket. Does not sleep: data
+ * that is not in memory is left to smc_tx_sendmsg().
+ *
+ * Return: @len, or 0 if nothing was done.
+ */
+int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
+{
+	u32 copied;
+
+	if (unlikely(refused(conn) || len > smc_tx_space(conn)))
+		return 0;
+	pagefault_disable();
+	copied = copy_in(conn, &msg->msg_iter, len);
+	pagefault_enable();
+	if (unlikely(copied < len)) {
+		smc_cdc_spoiled(&conn->tx, copied);
+		iov_iter_revert(&msg->msg_iter, copied);
+		return 0;
+	}
+	smc_cdc_produced(conn, len, false, false);
+	count_call(conn, len);
+	smc_conn_count(conn, SMC_STAT_TX_BYTES, len);
+	trace_smc_tx_sendmsg(conn->sk, len);
+	return len;
+}
+
+/* The ring is full: say so, and wait unless that is not wanted */
+static int full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
+{
+	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
+	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
+	return wait_for_space(conn, timeo);
+}
+
+/**
+ * smc_tx_sendmsg() - send user data
+ * @conn: the connection, active
+ * @msg: data and flags, as for TCP. MSG_MORE and corking delay nothing here
+ * @len: bytes in @msg
+ *
+ * The socket lock is held, and released while waiting. May sleep.
+ *
+ * Return: bytes sent, or a negative errno if nothing was.
+ */
+int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = conn->sk;
+	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	int copied = 0;
+	int err = 0;
+
+	count_call(conn, len);
+	if (refused(conn))
+		return lose(conn, msg) ? len : sk_stream_error(sk, msg->msg_flags, -EPIPE);
+	while (msg_data_left(msg)) {
+		u32 space, bytes;
+
+		if (refused(conn)) {
+			if (!copied && lose(conn, msg))
+				return len;
+			err = -EPIPE;	/* sk_stream_error() prefers sk_err */
+			break;
+		}
+		space = min_t(size_t, smc_tx_space(conn), PIECE);
+		if (!space) {
+			err = full(conn, msg, &timeo);
+			if (err)
+				break;
+			continue;
+		}
+		bytes = copy_in(conn, &msg->msg_iter, min_t(size_t, space, msg_data_left(msg)));
+		if (!bytes) {
+			err = -EFAULT;
+			break;
+		}
+		copied += bytes;
+		local_bh_disable();
+		smc_cdc_produced(conn, bytes, msg_data_left(msg) && bytes == smc_tx_space(conn),
+				 msg->msg_flags & MSG_OOB && !msg_data_left(msg));
+		local_bh_enable();
+	}
+
+	if (!copied)
+		return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
+	smc_conn_count(conn, SMC_STAT_TX_BYTES, copied);
+	trace_smc_tx_sendmsg(sk, copied);
+	return copied;
+}
