@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The frame of a handshake: start, step, decline, end */
+
+#include <linux/slab.h>
+#include <linux/utsname.h>
+
+#include "../conn/conn.h"
+#include "../object.h"
+#include "../trace.h"
+#include "handshake.h"
+
+/**
+ * smc_handshake_create() - a new handshake
+ * @conn: the connection to be, with role and rx.wanted set
+ * @tcp: its TCP connection
+ *
+ * May sleep.
+ *
+ * Return: the handshake, for smc_handshake_free(), or NULL.
+ */
+struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct socket *tcp)
+{
+	struct smc_handshake *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT);
+
+	if (!hs)
+		return NULL;
+	hs->conn = conn;
+	hs->tcp = tcp;
+	hs->in = hs->small;
+	hs->version = 2;
+	hs->started = ktime_get();
+	this_cpu_inc(smc_net(sock_net(conn->sk))->stats->handshakes);
+	smc_object_created(SMC_OBJECT_HANDSHAKE);
+	return hs;
+}
+
+/**
+ * smc_handshake_free() - the handshake is over, or given up
+ * @hs: the handshake; the connection stays as it is
+ *
+ * May sleep.
+ */
+void smc_handshake_free(struct smc_handshake *hs)
+{
+	enum smc_mode mode;
+
+	for (mode = 0; mode < SMC_MODES; mode++) {
+		if (!hs->transports[mode])
+			continue;
+		smc_candidates_put(hs->transports[mode], &hs->candidates[mode]);
+		smc_transport_put(hs->transports[mode]);
+	}
+	if (hs->in != hs->small)
+		kfree(hs->in);
+	this_cpu_dec(smc_net(sock_net(hs->conn->sk))->stats->handshakes);
+	kfree(hs);
+	smc_object_destroyed(SMC_OBJECT_HANDSHAKE);
+}
+
+/**
+ * smc_handshake_first_contact() - what we say of ourselves at first contact
+ * @out: result
+ * @release: agreed release
+ */
+void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release)
+{
+	memset(out, 0, sizeof(*out));
+	out->release = release;
+	out->os = SMC_OS_LINUX;
+	strscpy(out->hostname, init_utsname()->nodename, sizeof(out->hostname));
+	if (release >= SMC_RELEASE_1)
+		out->features = SMC_FEATURES;
+}
+
+/**
+ * smc_handshake_send() - send a message
+ * @hs: the handshake
+ * @msg: what it says
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
+{
+	u8 buf[SMC_CLC_BUILD_MAX];
+	int len = smc_clc_build(msg, buf, sizeof(buf));
+
+	if (WARN_ON_ONCE(len < 0))
+		return len;
+	trace_smc_clc(hs->conn->sk, true, msg->type);
+	return smc_handshake_write(hs->tcp, buf, len);
+}
+
+/**
+ * smc_handshake_expect() - wait for the peer's next message
+ * @hs: the handshake
+ * @type: what it must be, if it is not a Decline
+ *
+ * Return: SMC_PENDING.
+ */
+enum smc_outcome smc_handshake_expect(struct smc_handshake *hs, enum smc_clc_type type)
+{
+	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
+
+	hs->phase = SMC_PHASE_MESSAGE;
+	hs->expected = type;
+	hs->deadline = jiffies + READ_ONCE(sn->knobs.handshake_timeout) * HZ;
+	return SMC_PENDING;
+}
+
+/**
+ * smc_handshake_await() - wait for the transport
+ * @hs: the handshake
+ * @phase: what it is doing
+ *
+ * It has time limits of its own; ours is the last resort.
+ *
+ * Return: SMC_PENDING.
+ */
+enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase phase)
+{
+	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
+
+	hs->phase = phase;
+	hs->deadline = jiffies + 2 * READ_ONCE(sn->knobs.handshake_timeout) * HZ;
+	return SMC_PENDING;
+}
+
+/**
+ * smc_handshake_fail() - end the TCP connection
+ * @hs: the handshake
+ * @error: negative errno for the application
+ *
+ * Return: SMC_FAILED.
+ */
+enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error)
+{
+	smc_conn_cancel(hs->conn);
+	hs->error = error;
+	return SMC_FAILED;
+}
+
+static enum smc_outcome fall_back(struct smc_handshake *hs, u32 reason)
+{
+	smc_conn_cancel(hs->conn);
+	hs->reason = reason;
+	return SMC_FALLBACK;
+}
+
+/**
+ * smc_handshake_decline() - send a Decline and go on with TCP
+ * @hs: the handshake
+ * @why: reasons for each variant, or NULL when this is not the reply to a Proposal
+ * @reason: enum smc_reason
+ *
+ * The form follows the version of the Proposal (V2-DCL-12).
+ *
+ * Return: SMC_FALLBACK, or SMC_FAILED if the Decline could not be sent.
+ */
+enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct smc_choice *why,
+				       u32 reason)
+{
+	struct smc_clc msg = { .type = SMC_CLC_DECLINE };
+	struct smc_clc_decline *decline = &msg.decline;
+	int err;
+
+	decline->version = hs->version >= 2 ? 2 : 1;
+	decline->extended = decline->version == 2;
+	decline->out_of_sync = reason == SMC_REASON_OUT_OF_SYNC;
+	decline->peer_id = smc_net(sock_net(hs->conn->sk))->peer_id;
+	decline->diagnosis = reason;
+	decline->os = SMC_OS_LINUX;
+	if (why) {
+		decline->reason_d2 = why->reason_d2;
+		decline->reason_d1 = why->reason_d1;
+		decline->reason_r2 = why->reason_r2;
+		decline->reason_r1 = why->reason_r1;
+	}
+	err = smc_handshake_send(hs, &msg);
+	if (err)
+		return smc_handshake_fail(hs, err);
+	return fall_back(hs, reason);
+}
+
+static enum smc_outcome declined(struct smc_handshake *hs)
+{
+	const struct smc_clc_decline *decline = &hs->msg.decline;
+
+	hs->peer_diagnosis = decline->diagnosis;
+	if (decline->out_of_sync && hs->conn->group)
+		smc_group_discard(hs->conn->group);
+	return fall_back(hs, SMC_REASON_PEER_DECLINED);
+}
+
+/*
+ * After the last message it did not work out. At first contact there may still be a
+ * Decline (R-DEC-06). But whoever ran out of time does not know whether the peer
+ * has just done the same, and two Declines that cross would end up with the
+ * applications: then the TCP connection ends (R-LTO-01 to R-LTO-06).
+ */
+static enum smc_outcome unsettled(struct smc_handshake *hs, u32 reason)
+{
+	if (reason == SMC_REASON_TIMEOUT_CONFIRM_LINK || reason == SMC_REASON_TIMEOUT_ADD_LINK)
+		return smc_handshake_fail(hs, -ETIMEDOUT);
+	if (!hs->conn->first_contact)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	return smc_handshake_decline(hs, NULL, reason);
+}
+
+static enum smc_outcome settled(struct smc_handshake *hs)
+{
+	if (hs->conn->role == SMC_SERVER)
+		smc_group_publish(hs->conn->group);
+	if (smc_conn_start(hs->conn))
+		return unsettled(hs, SMC_REASON_NO_ACTIVE_LINK);
+	return SMC_CONNECTED;
+}
+
+/**
+ * smc_handshake_settle() - the last message is exchanged
+ * @hs: the handshake; both ends are known to both sides
+ *
+ * Return: how far it is.
+ */
+enum smc_outcome smc_handshake_settle(struct smc_handshake *hs)
+{
+	int err = smc_conn_settle(hs->conn);
+
+	if (err == -EINPROGRESS)
+		return smc_handshake_await(hs, SMC_PHASE_SETTLING);
+	if (err)
+		return unsettled(hs, smc_reason_from_errno(err));
+	return settled(hs);
+}
+
+static enum smc_outcome dispatch(struct smc_handshake *hs)
+{
+	trace_smc_clc(hs->conn->sk, false, hs->msg.type);
+	if (hs->msg.type == SMC_CLC_DECLINE)
+		return declined(hs);
+	/* Both opened at once, or the socket is its own peer: two clients, no server */
+	if (hs->expected == SMC_CLC_ACCEPT && hs->msg.type == SMC_CLC_PROPOSAL)
+		return fall_back(hs, SMC_REASON_MODE);
+	if (hs->msg.type != hs->expected)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	switch (hs->expected) {
+	case SMC_CLC_ACCEPT:
+		return smc_client_accepted(hs);
+	case SMC_CLC_PROPOSAL:
+		return smc_server_proposed(hs);
+	default:
+		return smc_server_confirmed(hs);
+	}
+}
+
+/* @err: of smc_handshake_receive(), negative */
+static enum smc_outcome broken(struct smc_handshake *hs, int err)
+{
+	switch (err) {
+	case -EPROTO:
+		return smc_handshake_decline(hs, NULL, SMC_REASON_MALFORMED);
+	case -EBADMSG:
+	case -ENODATA:
+		return smc_handshake_fail(hs, -ECONNRESET);
+	default:
+		return smc_handshake_fail(hs, err);
+	}
+}
+
+/* SMC_PENDING if there is nothing more to do until something happens */
+static enum smc_outcome idle(struct smc_handshake *hs, bool *more)
+{
+	*more = false;
+	if (time_after_eq(jiffies, hs->deadline))
+		return smc_handshake_fail(hs, -ETIMEDOUT);
+	return SMC_PENDING;
+}
+
+static enum smc_outcome message_step(struct smc_handshake *hs, bool *more)
+{
+	int err = smc_handshake_receive(hs);
+
+	if (!err)
+		return dispatch(hs);
+	if (err == -EAGAIN)
+		return idle(hs, more);
+	return broken(hs, err);
+}
+
+static enum smc_outcome answered(struct smc_handshake *hs, u32 reason)
+{
+	if (hs->phase == SMC_PHASE_SETTLING)
+		return reason ? unsettled(hs, reason) : settled(hs);
+	if (reason)
+		return smc_handshake_decline(hs, NULL, reason);
+	if (hs->conn->role == SMC_CLIENT)
+		return smc_client_opened(hs);
+	return smc_server_opened(hs);
+}
+
+/*
+ * Meanwhile no message can come but a Decline, while a first contact settles. The
+ * end of the stream may come there as well: a client that is done has closed its
+ * TCP connection already, and its data is on the other way.
+ */
+static enum smc_outcome answer_step(struct smc_handshake *hs, bool *more)
+{
+	u32 reason;
+	int err;
+
+	if (smc_conn_answered(hs->conn, &reason))
+		return answered(hs, reason);
+	err = smc_handshake_receive(hs);
+	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING))
+		return idle(hs, more);
+	if (!err && hs->msg.type == SMC_CLC_DECLINE)
+		return declined(hs);
+	return smc_handshake_fail(hs, err && err != -ENODATA && err != -EBADMSG &&
+				  err != -EPROTO ? err : -ECONNRESET);
+}
+
+/**
+ * smc_handshake_start() - TCP is connected, and both sides announced SMC
+ * @hs: the handshake
+ *
+ * The socket lock is held. May sleep, but not for the peer.
+ *
+ * Return: how far it is.
+ */
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs)
+{
+	if (hs->conn->role == SMC_CLIENT)
+		return smc_client_propose(hs);
+	return smc_handshake_expect(hs, SMC_CLC_PROPOSAL);
+}
+
+/**
+ * smc_handshake_step() - something happened, or time has passed
+ * @hs: the handshake
+ *
+ * What is no CLC message ends the connection (R-CLC-13); one that contradicts
+ * the specification is declined, as long as nothing was confirmed (S-19). A peer
+ * that runs out of time loses the connection (R-CLC-17). The socket lock is held.
+ * May sleep, but not for the peer.
+ *
+ * Return: how far it is; once not SMC_PENDING, it is over.
+ */
+enum smc_outcome smc_handshake_step(struct smc_handshake *hs)
+{
+	enum smc_outcome outcome = SMC_PENDING;
+	bool more = true;
+
+	while (outcome == SMC_PENDING && more)
+		outcome = hs->phase == SMC_PHASE_MESSAGE ? message_step(hs, &more) :
+							   answer_step(hs, &more);
+	return outcome;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CLC messages over the TCP connection: read exactly one, write one. What comes
+ * behind a message stays in TCP: it may belong to the application (R-CLC-26).
+ */
+
+#include <linux/slab.h>
+
+#include "handshake.h"
+
+/* Room for growth of the Proposal, which is 652 bytes at most today */
+#define LONGEST	2048
+
+/* Return: bytes read, -EAGAIN, -ENODATA at the end of the stream, or an error */
+static int read_some(struct smc_handshake *hs, u16 want)
+{
+	struct kvec vec = { .iov_base = hs->in + hs->have, .iov_len = want - hs->have };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	int n;
+
+	n = kernel_recvmsg(hs->tcp, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
+	return n ? n : -ENODATA;
+}
+
+static int read_up_to(struct smc_handshake *hs, u16 want)
+{
+	while (hs->have < want) {
+		int n = read_some(hs, want);
+
+		if (n < 0)
+			return n;
+		hs->have += n;
+	}
+	return 0;
+}
+
+static int make_room(struct smc_handshake *hs)
+{
+	u8 *room;
+
+	if (hs->header.length > LONGEST)
+		return -EBADMSG;
+	if (hs->header.length <= sizeof(hs->small) || hs->in != hs->small)
+		return 0;
+	room = kmalloc(hs->header.length, GFP_KERNEL_ACCOUNT);
+	if (!room)
+		return -ENOMEM;
+	memcpy(room, hs->small, SMC_CLC_HEADER_LEN);
+	hs->in = room;
+	return 0;
+}
+
+/**
+ * smc_handshake_receive() - take what TCP has of the next message
+ * @hs: the handshake
+ *
+ * The socket lock is held. Does not wait for the peer.
+ *
+ * Return: 0 when hs->msg is complete; -EAGAIN if more must come; -EBADMSG or
+ * -EPROTO as smc_clc_parse(); -ENODATA at the end of the stream; another negative
+ * errno if the connection is broken.
+ */
+int smc_handshake_receive(struct smc_handshake *hs)
+{
+	int err;
+
+	if (hs->have < SMC_CLC_HEADER_LEN) {
+		err = read_up_to(hs, SMC_CLC_HEADER_LEN);
+		if (err)
+			return err;
+		err = smc_clc_parse_header(hs->in, SMC_CLC_HEADER_LEN, &hs->header);
+		if (err)
+			return err;
+	}
+	err = make_room(hs);
+	if (err)
+		return err;
+	err = read_up_to(hs, hs->header.length);
+	if (err)
+		return err;
+
+	err = smc_clc_parse(hs->in, hs->have, &hs->msg);
+	hs->have = 0;
+	if (hs->in != hs->small)
+		kfree(hs->in);
+	hs->in = hs->small;
+	return err;
+}
+
+/**
+ * smc_handshake_write() - write one message
+ * @tcp: TCP connection
+ * @buf: message
+ * @len: its length
+ *
+ * The send buffer of a new connection takes all of it; one that does not is
+ * broken. Does not wait for the peer.
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
+{
+	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	int n = kernel_sendmsg(tcp, &msg, &vec, 1, len);
+
+	if (n < 0)
+		return n;
+	return n == len ? 0 : -ENOBUFS;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What this host can offer for a connection, as plain values */
+
+#include "../conn/conn.h"
+#include "handshake.h"
+
+static void get_candidates(struct smc_handshake *hs, enum smc_mode mode)
+{
+	const struct smc_transport *transport = smc_transport_get(mode);
+
+	hs->transports[mode] = transport;
+	if (transport)
+		transport->candidates(sock_net(hs->conn->sk), hs->tcp->sk, &hs->candidates[mode]);
+}
+
+/* @variants: those that the operator allows (V2-ELG-14) */
+static void list_devices(const struct smc_handshake *hs, u8 variants, struct smc_local *local)
+{
+	const struct smc_candidates *d = &hs->candidates[SMC_MODE_D];
+	const struct smc_candidates *r = &hs->candidates[SMC_MODE_R];
+	u8 i;
+
+	BUILD_BUG_ON(ARRAY_SIZE(d->list) > SMC_LOCAL_ISM);
+	BUILD_BUG_ON(ARRAY_SIZE(r->list) > SMC_LOCAL_PORTS);
+
+	local->nr_ism = variants & SMC_VARIANT_D2 ? d->nr : 0;
+	for (i = 0; i < local->nr_ism; i++)
+		local->ism[i] = d->list[i].address.ism;
+	local->nr_ports = r->nr;
+	for (i = 0; i < r->nr; i++) {
+		local->ports[i].variants = r->list[i].variants & variants;
+		local->ports[i].gid = r->list[i].address.gid;
+		memcpy(local->ports[i].mac, r->list[i].address.mac, sizeof(local->ports[i].mac));
+	}
+}
+
+/**
+ * smc_handshake_local() - collect what this host can offer
+ * @hs: the handshake; keeps the references to transports and devices
+ * @local: result, without what depends on the Proposal
+ *
+ * Once for each handshake. May sleep.
+ */
+void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local)
+{
+	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
+	struct smc_eid_set eids;
+	enum smc_mode mode;
+
+	memset(local, 0, sizeof(*local));
+	smc_eid_get(&sn->eids, &eids);
+	local->nr_ueids = eids.nr_ueids;
+	memcpy(local->ueids, eids.ueids, sizeof(eids.ueids));
+	local->seid = eids.seid;
+	local->ipv4 = smc_subnet_is_ipv4(hs->tcp->sk);
+	local->max_conns = READ_ONCE(sn->knobs.max_conns);
+	local->max_links = READ_ONCE(sn->knobs.max_links);
+
+	for (mode = 0; mode < SMC_MODES; mode++)
+		get_candidates(hs, mode);
+	list_devices(hs, READ_ONCE(sn->knobs.variants), local);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The server's side of the handshake:
+ *
+ *			<- Proposal		(or Decline: TCP)
+ *	[open: the client may have to learn of new memory]
+ *	Accept ->				(or Decline: TCP)
+ *			<- Confirm		(or Decline: TCP)
+ *	[settle: at first contact of SMC-R, the link is tried]
+ *	connected
+ */
+
+#include "../conn/conn.h"
+#include "handshake.h"
+#include "ipsec.h"
+
+static void find_reach_d(const struct smc_handshake *hs, struct smc_local *local)
+{
+	const struct smc_transport *transport = hs->transports[SMC_MODE_D];
+	const struct smc_candidates *devices = &hs->candidates[SMC_MODE_D];
+	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
+	struct smc_address base = { .ism = proposal->ism };
+	u8 i, j;
+
+	for (j = 0; j < devices->nr; j++) {
+		if (proposal->ism.gid && transport->reaches(&devices->list[j], &base))
+			local->reach[j] |= SMC_REACH_BASE;
+		for (i = 0; i < proposal->v2.nr_ism; i++) {
+			struct smc_address peer = { .ism = proposal->v2.ism[i] };
+
+			if (transport->reaches(&devices->list[j], &peer))
+				local->reach[j] |= 1 << i;
+		}
+	}
+}
+
+static void find_reach_r(const struct smc_handshake *hs, struct smc_local *local)
+{
+	const struct smc_transport *transport = hs->transports[SMC_MODE_R];
+	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
+	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
+	struct smc_address peer = {};
+	u8 i;
+
+	memcpy(peer.mac, proposal->mac, sizeof(peer.mac));
+	for (i = 0; i < ports->nr; i++) {
+		u8 variants = ports->list[i].variants & proposal->offers;
+
+		if (!variants)
+			continue;
+		peer.gid = variants & SMC_VARIANT_R2 ? proposal->v2.roce_gid : proposal->gid;
+		local->ports[i].reaches = transport->reaches(&ports->list[i], &peer);
+	}
+}
+
+/*
+ * Join the group of this client, or form one: only the server decides about
+ * first contact (V2-FCE-01).
+ */
+static struct smc_group *get_group(struct smc_handshake *hs, struct smc_clc_accept *accept)
+{
+	const struct smc_choice *choice = &hs->choice;
+	enum smc_mode mode = smc_variant_mode(choice->variant);
+	const struct smc_candidate *candidate = &hs->candidates[mode].list[choice->device];
+	struct smc_clc_first_contact *fc = &accept->first_contact;
+	struct net *net = sock_net(hs->conn->sk);
+	struct smc_group_key key = {
+		.role		= SMC_SERVER,
+		.variant	= choice->variant,
+		.peer_id	= hs->msg.proposal.peer_id,
+		.peer.ism	= choice->peer,
+		.peer.gid	= choice->peer_gid,
+		.local		= candidate->address,
+		.eid		= choice->eid,
+	};
+	struct smc_group *group;
+
+	if (mode == SMC_MODE_R)
+		memcpy(key.peer.mac, choice->peer_mac, sizeof(key.peer.mac));
+	group = smc_group_find(net, &key, NULL);
+	if (group)
+		return group;
+
+	accept->is_first_contact = true;
+	if (choice->variant & SMC_VARIANTS_V2)
+		smc_handshake_first_contact(fc, choice->release);
+	if (choice->variant == SMC_VARIANT_R2) {
+		fc->max_conns = choice->max_conns;
+		fc->max_links = choice->max_links;
+	}
+	return smc_group_create(net, &key, hs->transports[mode], candidate, fc);
+}
+
+static u32 choose(struct smc_handshake *hs)
+{
+	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
+	struct smc_local local;
+
+	smc_handshake_local(hs, &local);
+	find_reach_d(hs, &local);
+	find_reach_r(hs, &local);
+	if (proposal->offers & SMC_VARIANTS_V1)
+		local.same_subnet = smc_subnet_shared(hs->tcp->sk, &proposal->subnet);
+	return smc_select(&local, proposal, &hs->choice);
+}
+
+/**
+ * smc_server_proposed() - the client told what it could use
+ * @hs: the handshake; hs->msg is a Proposal
+ *
+ * Return: how far the handshake is.
+ */
+enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
+{
+	struct smc_clc_accept *accept = &hs->sent.accept;
+	const struct smc_choice *choice = &hs->choice;
+	struct smc_group *group;
+	u32 reason;
+	int err;
+
+	hs->version = hs->msg.proposal.version;
+	if (smc_ipsec_used(hs->tcp->sk))
+		return smc_handshake_decline(hs, NULL, SMC_REASON_IPSEC);
+	reason = choose(hs);
+	if (reason)
+		return smc_handshake_decline(hs, choice, reason);
+	/* From here on all is of one version (V2-VER-02) */
+	hs->version = choice->variant & SMC_VARIANTS_V2 ? 2 : 1;
+
+	accept->variant = choice->variant;
+	accept->eid = choice->eid;
+	accept->d_reason_saved = choice->d_reason_saved;
+	group = get_group(hs, accept);
+	if (IS_ERR(group))
+		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
+	hs->conn->first_contact = accept->is_first_contact;
+	err = smc_conn_open(hs->conn, group->transport, group);
+	if (err == -EINPROGRESS)
+		return smc_handshake_await(hs, SMC_PHASE_OPENING);
+	if (err) {
+		smc_group_leave(group);
+		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
+	}
+	return smc_server_opened(hs);
+}
+
+/**
+ * smc_server_opened() - the connection is open, and the client may know of it
+ * @hs: the handshake
+ *
+ * Return: how far the handshake is.
+ */
+enum smc_outcome smc_server_opened(struct smc_handshake *hs)
+{
+	struct smc_clc msg = { .type = SMC_CLC_ACCEPT };
+	int err;
+
+	hs->conn->transport->conn_describe(hs->conn, &hs->sent.accept);
+	msg.accept = hs->sent.accept;
+	err = smc_handshake_send(hs, &msg);
+	if (err)
+		return smc_handshake_fail(hs, err);
+	return smc_handshake_expect(hs, SMC_CLC_CONFIRM);
+}
+
+/*
+ * The late Decline of version 2. On a later contact of SMC-R the client is connected
+ * since its Confirm, and nothing can be declined any more (R-SC-13, R-DEC-04).
+ */
+static enum smc_outcome refuse(struct smc_handshake *hs, u32 reason)
+{
+	if (!hs->conn->first_contact && hs->sent.accept.variant & SMC_VARIANTS_R)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	return smc_handshake_decline(hs, NULL, reason);
+}
+
+/**
+ * smc_server_confirmed() - the client told its end of the connection
+ * @hs: the handshake; hs->msg is a Confirm
+ *
+ * Return: how far the handshake is.
+ */
+enum smc_outcome smc_server_confirmed(struct smc_handshake *hs)
+{
+	const struct smc_clc_accept *confirm = &hs->msg.accept;
+	u32 reason;
+	int err;
+
+	reason = smc_select_check_confirm(&hs->choice, &hs->sent.accept, confirm);
+	if (reason)
+		return refuse(hs, reason);
+	if (confirm->is_first_contact)	/* nobody else is in the group yet */
+		hs->conn->group->first_contact = confirm->first_contact;
+	err = smc_conn_attach(hs->conn, confirm);
+	if (err)
+		return refuse(hs, smc_reason_from_errno(err));
+	return smc_handshake_settle(hs);
+}
