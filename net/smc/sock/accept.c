@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Listening. The inner socket accepts TCP connections; each becomes a child
+ * socket, goes through its handshake beside the others, and is queued for
+ * accept() when that is over.
+ *
+ * A child keeps its place in TCP's backlog until the application accepts it, so
+ * that as many connections can wait as on a TCP socket. But one that has been silent
+ * in its handshake for a moment is parked: it has no place then until it goes on, so that
+ * silent peers keep nobody out. They have a limit of their own.
+ */
+
+#include <linux/sched/signal.h>
+#include <net/inet_connection_sock.h>
+
+#include "../compat/compat.h"
+#include "../conn/conn.h"
+#include "../work.h"
+#include "sock.h"
+
+#define SILENCE		(HZ / 20)	/* after which a child in handshake is parked */
+#define PARKED_MAX	4096		/* of one listening socket */
+
+/* TCP changes its count under this lock, too */
+static void count_in_backlog(struct smc_sock *listener, bool in)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct sock *tcp = listener->tcp->sk;
+	spinlock_t *lock = &inet_csk(tcp)->icsk_accept_queue.rskq_lock;
+
+	lockdep_assert_held(&q->lock);
+	spin_lock(lock);
+	if (in)
+		sk_acceptq_added(tcp);
+	else
+		sk_acceptq_removed(tcp);
+	spin_unlock(lock);
+}
+
+static void enlist(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	sock_hold(&listener->sk);
+	WRITE_ONCE(child->listener, listener);
+	sock_hold(&child->sk);
+	spin_lock_bh(&q->lock);
+	list_add_tail(&child->child, &q->children);
+	WRITE_ONCE(q->nr, q->nr + 1);
+	count_in_backlog(listener, true);
+	spin_unlock_bh(&q->lock);
+}
+
+static void take_out(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	list_del_init(&child->child);
+	list_del_init(&child->ready);
+	list_del_init(&child->stirred);
+	WRITE_ONCE(q->nr, q->nr - 1);
+	if (child->parked)
+		q->parked--;
+	else
+		count_in_backlog(listener, false);
+}
+
+/**
+ * smc_accept_park() - a child is silent in its handshake: let others have its place
+ * @child: the child; nothing happens if it is none, or not in a queue any more
+ *
+ * Any context; does not sleep.
+ */
+void smc_accept_park(struct smc_sock *child)
+{
+	struct smc_accept_queue *q;
+	struct smc_sock *listener;
+
+	rcu_read_lock();
+	listener = READ_ONCE(child->listener);
+	if (!listener)
+		goto out;
+	q = &listener->queue;
+	spin_lock_bh(&q->lock);
+	if (!list_empty(&child->child) && list_empty(&child->ready) && !child->parked &&
+	    q->parked < PARKED_MAX) {
+		WRITE_ONCE(child->parked, true);
+		q->parked++;
+		count_in_backlog(listener, false);
+	}
+	spin_unlock_bh(&q->lock);
+out:
+	rcu_read_unlock();
+}
+
+/* The handshake is over: from now on it is as on a TCP socket */
+static void unpark(struct smc_sock *listener, struct smc_sock *child)
+{
+	lockdep_assert_held(&listener->queue.lock);
+	if (!child->parked)
+		return;
+	WRITE_ONCE(child->parked, false);
+	listener->queue.parked--;
+	count_in_backlog(listener, true);
+}
+
+/**
+ * smc_accept_deadline() - when to look at a handshake again, if nothing happens
+ * @smc: the socket, locked, child of a listening one or not
+ *
+ * Return: jiffies when it is to be parked, or when the peer's time is up.
+ */
+unsigned long smc_accept_deadline(const struct smc_sock *smc)
+{
+	unsigned long deadline = smc->hs->deadline;
+
+	if (!smc->listener || READ_ONCE(smc->parked))
+		return deadline;
+	return time_before(jiffies + SILENCE, deadline) ? jiffies + SILENCE : deadline;
+}
+
+/* Return: false if somebody else has taken the child out */
+static bool delist(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool taken = false;
+
+	spin_lock_bh(&q->lock);
+	if (!list_empty(&child->child)) {
+		take_out(listener, child);
+		taken = true;
+	}
+	spin_unlock_bh(&q->lock);
+	return taken;
+}
+
+/* The child is on its own, or dead; drops the references of enlist() */
+static void part(struct smc_sock *listener, struct smc_sock *child)
+{
+	WRITE_ONCE(child->listener, NULL);
+	sock_put(&listener->sk);
+	sock_put(&child->sk);
+}
+
+/**
+ * smc_accept_child_done() - the handshake of a child is over
+ * @child: the child, locked
+ * @outcome: how it ended
+ *
+ * Called by the handshake, for a child in the queue.
+ */
+void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
+{
+	struct smc_sock *listener = child->listener;
+	struct smc_accept_queue *q = &listener->queue;
+	struct sock *lsk = &listener->sk;
+
+	if (outcome == SMC_FAILED) {
+		if (delist(listener, child)) {
+			smc_sock_kill(child);
+			part(listener, child);
+			sock_put(&child->sk);
+		}
+		return;
+	}
+	spin_lock_bh(&q->lock);
+	if (!list_empty(&child->child)) {
+		unpark(listener, child);
+		list_add_tail(&child->ready, &q->ready);
+	}
+	spin_unlock_bh(&q->lock);
+	lsk->sk_data_ready(lsk);
+}
+
+static void take_in(struct smc_sock *listener, struct socket *tcp)
+{
+	struct smc_sock *child = smc_sock_child(listener, tcp);
+	enum smc_outcome outcome;
+
+	if (!child) {
+		sock_release(tcp);
+		return;
+	}
+	sock_hold(&child->sk);
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	enlist(listener, child);
+	smc_tcp_hook(child);
+	outcome = smc_connect_begin(child);
+	if (outcome != SMC_PENDING)
+		smc_accept_child_done(child, outcome);
+	else if (child->state == SMC_SOCK_HANDSHAKE)
+		smc_connect_progress(child);	/* what came before the hook */
+	release_sock(&child->sk);
+	sock_put(&child->sk);
+}
+
+static void accept_new(struct smc_sock *listener)
+{
+	struct socket *tcp;
+
+	while (!kernel_accept(listener->tcp, &tcp, O_NONBLOCK))
+		take_in(listener, tcp);
+}
+
+/*
+ * What happens to a listening socket or to its children, the work queue would see to.
+ * But a program that waits in accept() can do so itself, which saves task switches; also
+ * one that is not back there yet, because nobody is served before it is. If it
+ * does not come soon, the timer calls the work queue.
+ */
+static void call_acceptor(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct timer_list *timer = &listener->sk.sk_timer;
+	struct smc_acceptor *acceptor;
+
+	lockdep_assert_held(&q->lock);
+	acceptor = list_first_entry_or_null(&q->acceptors, struct smc_acceptor, list);
+	if (acceptor)
+		woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL);
+	else if (!timer_pending(timer))
+		sk_reset_timer(&listener->sk, timer, jiffies + 1);
+}
+
+/**
+ * smc_accept_stir() - something happened to a listening socket, or to a child
+ * @smc: the one or the other
+ *
+ * Any context; does not sleep.
+ *
+ * Return: whether accept() sees to it; else the caller has to.
+ */
+bool smc_accept_stir(struct smc_sock *smc)
+{
+	struct smc_accept_queue *q;
+	struct smc_sock *listener;
+	bool taken = false;
+
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener) ?: smc;
+	q = &listener->queue;
+	spin_lock_bh(&q->lock);
+	if (q->blocking && (listener == smc || !list_empty(&smc->child))) {
+		if (listener == smc)
+			WRITE_ONCE(q->incoming, true);
+		else
+			list_move_tail(&smc->stirred, &q->stirred);
+		call_acceptor(listener);
+		taken = true;
+	}
+	spin_unlock_bh(&q->lock);
+	rcu_read_unlock();
+	return taken;
+}
+
+/* Return: with a reference */
+static struct smc_sock *take_stirred(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	spin_lock_bh(&q->lock);
+	child = list_first_entry_or_null(&q->stirred, struct smc_sock, stirred);
+	if (child) {
+		list_del_init(&child->stirred);
+		sock_hold(&child->sk);
+	}
+	spin_unlock_bh(&q->lock);
+	return child;
+}
+
+/* All steps that are due, or only until a child is ready */
+static void take_steps(struct smc_sock *listener, bool until_ready)
+{
+	struct smc_sock *child;
+
+	if (READ_ONCE(listener->queue.incoming)) {
+		/* Whoever sets it again has queued the next one before */
+		smp_store_mb(listener->queue.incoming, false);
+		accept_new(listener);
+	}
+	while (!(until_ready && smc_accept_ready(listener))) {
+		child = take_stirred(listener);
+		if (!child)
+			break;
+		lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+		smc_connect_progress(child);
+		release_sock(&child->sk);
+		sock_put(&child->sk);
+	}
+}
+
+/**
+ * smc_accept_steps() - take in what TCP has accepted, and go on with all handshakes
+ * @listener: the socket, locked
+ *
+ * May sleep, but not for a peer.
+ */
+void smc_accept_steps(struct smc_sock *listener)
+{
+	accept_new(listener);
+	take_steps(listener, false);
+}
+
+/* An accept() that has found its child leaves the rest to the next one */
+static void pass_on(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	spin_lock_bh(&q->lock);
+	call_acceptor(listener);
+	spin_unlock_bh(&q->lock);
+}
+
+/**
+ * smc_accept_flush() - end all children that were not accepted
+ * @listener: the socket, locked; does not listen any more afterwards
+ *
+ * May sleep, but not for a peer.
+ */
+void smc_accept_flush(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	smc_tcp_unhook(listener);
+	smc_sock_set_state(listener, SMC_SOCK_INIT);
+	listener->sk.sk_state = TCP_CLOSE;
+	for (;;) {
+		spin_lock_bh(&q->lock);
+		child = list_first_entry_or_null(&q->children, struct smc_sock, child);
+		if (child)
+			sock_hold(&child->sk);
+		spin_unlock_bh(&q->lock);
+		if (!child)
+			break;
+
+		lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+		if (delist(listener, child)) {
+			/* The client may have confirmed already; then tell it properly */
+			smc_connect_progress(child);
+			if (child->state == SMC_SOCK_FALLBACK)
+				smc_fallback_release(child, NULL);
+			else
+				smc_sock_kill(child);
+			part(listener, child);
+			sock_put(&child->sk);
+		}
+		release_sock(&child->sk);
+		sock_put(&child->sk);
+	}
+}
+
+/**
+ * smc_accept_ready() - would accept() return a socket?
+ * @listener: the socket
+ *
+ * Any context.
+ *
+ * Return: whether a child is ready.
+ */
+bool smc_accept_ready(struct smc_sock *listener)
+{
+	return !list_empty_careful(&listener->queue.ready);
+}
+
+/**
+ * smc_listen() - the listen system call
+ * @sock: the socket
+ * @backlog: how many connections may wait; may be changed by another call
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_listen(struct socket *sock, int backlog)
+{
+	struct smc_sock *smc = smc_sk(sock->sk);
+	int err;
+
+	if (smc_sock_is_tcp(smc))
+		return smc->tcp->ops->listen(smc->tcp, backlog);
+	lock_sock(&smc->sk);
+	err = -EINVAL;
+	if (smc->state != SMC_SOCK_INIT && smc->state != SMC_SOCK_LISTEN)
+		goto out;
+
+	smc_sockopt_sync(smc);
+	smc_tcp_offer_smc(smc, true);
+	smc_tcp_quiet(smc);
+	smc_tcp_hook(smc);
+	err = kernel_listen(smc->tcp, backlog);
+	if (err) {
+		if (smc->state == SMC_SOCK_INIT)
+			smc_tcp_unhook(smc);
+		goto out;
+	}
+	smc->sk.sk_state = TCP_LISTEN;
+	smc_sock_set_state(smc, SMC_SOCK_LISTEN);
+	smc_tcp_event(smc);
+out:
+	release_sock(&smc->sk);
+	return err;
+}
+
+/* Take the first child that is ready out of the queue, with the enlisting references */
+static struct smc_sock *take_ready(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	spin_lock_bh(&q->lock);
+	child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+	if (child)
+		take_out(listener, child);
+	spin_unlock_bh(&q->lock);
+	return child;
+}
+
+static bool done_waiting(struct smc_sock *listener)
+{
+	return smc_accept_ready(listener) || smc_accept_has_steps(listener) ||
+	       READ_ONCE(listener->state) != SMC_SOCK_LISTEN;
+}
+
+static void wait_for_news(struct smc_sock *listener, struct smc_acceptor *acceptor, long *timeo)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct sock *sk = &listener->sk;
+
+	spin_lock_bh(&q->lock);
+	list_add_tail(&acceptor->list, &q->acceptors);
+	q->blocking = true;
+	spin_unlock_bh(&q->lock);
+
+	sk_wait_event(sk, timeo, done_waiting(listener), &acceptor->wait);
+
+	spin_lock_bh(&q->lock);
+	list_del(&acceptor->list);
+	spin_unlock_bh(&q->lock);
+}
+
+/* The socket lock is held, and released while waiting */
+static struct smc_sock *wait_for_child(struct smc_sock *listener, long timeo)
+{
+	struct smc_acceptor acceptor;
+	struct sock *sk = &listener->sk;
+	struct smc_sock *child = NULL;
+	int err = 0;
+
+	init_waitqueue_func_entry(&acceptor.wait, woken_wake_function);
+	acceptor.wait.private = current;
+	add_wait_queue_exclusive(sk_sleep(sk), &acceptor.wait);
+	for (;;) {
+		err = -EINVAL;
+		if (listener->state != SMC_SOCK_LISTEN)
+			break;
+		if (smc_accept_has_steps(listener))
+			take_steps(listener, true);
+		child = take_ready(listener);
+		if (child)
+			break;
+		err = -EAGAIN;
+		if (!timeo)
+			break;
+		err = sock_intr_errno(timeo);
+		if (signal_pending(current))
+			break;
+		wait_for_news(listener, &acceptor, &timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &acceptor.wait);
+	if (smc_accept_has_steps(listener) && listener->state == SMC_SOCK_LISTEN)
+		pass_on(listener);
+	return child ? child : ERR_PTR(err);
+}
+
+/**
+ * smc_accept_wait() - the accept system call
+ * @sock: listening socket
+ * @newsock: becomes the connection
+ * @flags: O_NONBLOCK
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_accept_wait(struct socket *sock, struct socket *newsock, int flags)
+{
+	struct smc_sock *listener = smc_sk(sock->sk);
+	struct sock *sk = &listener->sk;
+	struct smc_sock *child;
+
+	if (smc_sock_is_tcp(listener))
+		return -EINVAL;
+	lock_sock(sk);
+	child = wait_for_child(listener, sock_rcvtimeo(sk, flags & O_NONBLOCK));
+	release_sock(sk);
+	if (IS_ERR(child))
+		return PTR_ERR(child);
+
+	lock_sock(&child->sk);
+	smc_compat_custom_sockopt(newsock);
+	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
+	sock_graft(&child->sk, newsock);
+	smc_tcp_set_owner(child, SOCK_INODE(newsock));
+	newsock->state = SS_CONNECTED;
+	part(listener, child);		/* newsock has the reference of creation */
+	if (child->state == SMC_SOCK_FALLBACK)
+		smc_fallback_graft(child, newsock);
+	release_sock(&child->sk);
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sockets as monitoring sees them */
+#ifndef _NET_SMC_SOCK_INSPECT_H
+#define _NET_SMC_SOCK_INSPECT_H
+
+#include <linux/in6.h>
+
+#include "../conn/inspect.h"
+#include "sock.h"
+
+/**
+ * struct smc_sock_info - a copy of what a socket is
+ * @state: what it is
+ * @tcp_state: TCP_* of the inner socket; TCP_CLOSE if it is gone
+ * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN
+ * @local: local address; an IPv4 address is in the first word, the rest is zero
+ * @peer: peer's address
+ * @local_port: local port
+ * @peer_port: peer's port, 0 if there is no peer
+ * @interface: index of the interface it is bound to, or 0
+ * @reason: enum smc_reason why it fell back
+ * @peer_diagnosis: what the peer's Decline said
+ * @connected: @conn is valid
+ * @conn: its connection
+ */
+struct smc_sock_info {
+	enum smc_sock_state state;
+	u8 tcp_state;
+	u8 shutdown;
+	struct in6_addr local;
+	struct in6_addr peer;
+	__be16 local_port;
+	__be16 peer_port;
+	int interface;
+	u32 reason;
+	u32 peer_diagnosis;
+	bool connected;
+	struct smc_conn_info conn;
+};
+
+struct smc_sock *smc_sock_next(struct net *net, struct smc_sock *prev);
+void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out);
+
+#endif /* _NET_SMC_SOCK_INSPECT_H */

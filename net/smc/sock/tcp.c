@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Everything that touches the inner TCP socket: the SMC option of its SYN, its
+ * callbacks, and its end.
+ */
+
+#include <linux/in.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "../conn/close.h"
+#include "../work.h"
+#include "sock.h"
+
+static void queue_step(struct smc_sock *smc)
+{
+	sock_hold(&smc->sk);
+	if (!queue_work(smc_wq, &smc->work))
+		sock_put(&smc->sk);
+}
+
+/*
+ * An SMC connection dies with its TCP connection, if that was reset (V2-ELG-10);
+ * and when something comes in there: a late Decline, or a peer that took another
+ * way (R-KA-11).
+ */
+static void check_alive(struct smc_sock *smc, struct sock *tcp)
+{
+	if (READ_ONCE(tcp->sk_err) && tcp->sk_state == TCP_CLOSE)
+		smc_close_abort(&smc->conn, SMC_STAT_ABORT_TCP, tcp->sk_err);
+	else if (tcp_inq(tcp))
+		smc_close_abort(&smc->conn, SMC_STAT_ABORT_TCP, ECONNRESET);
+}
+
+/**
+ * smc_tcp_event() - something happened: let somebody look
+ * @smc: the socket
+ *
+ * Whoever waits in a system call does the work itself, else the queue does.
+ * Any context; does not sleep.
+ */
+void smc_tcp_event(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	switch (READ_ONCE(smc->state)) {
+	case SMC_SOCK_LISTEN:
+		if (!smc_accept_stir(smc))
+			queue_step(smc);
+		break;
+	case SMC_SOCK_CONNECTING:
+	case SMC_SOCK_HANDSHAKE:
+		WRITE_ONCE(smc->event, true);
+		/* Paired with the barrier in connect.c, smc_connect_wait() */
+		smp_mb();
+		if (READ_ONCE(smc->driven))
+			wake_up_interruptible(sk_sleep(sk));
+		else if (!smc_accept_stir(smc))
+			queue_step(smc);
+		break;
+	case SMC_SOCK_ACTIVE:
+		if (READ_ONCE(smc->conn.lost))
+			queue_step(smc);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * smc_tcp_conn_event() - the handshake can go on, or the connection is lost
+ * @conn: its connection
+ *
+ * Any context; does not sleep.
+ */
+void smc_tcp_conn_event(struct smc_conn *conn)
+{
+	smc_tcp_event(smc_sk(conn->sk));
+}
+
+/**
+ * smc_tcp_overdue() - what was left to accept() is still there: do without it
+ * @listener: the socket
+ *
+ * Any context; does not sleep.
+ */
+void smc_tcp_overdue(struct smc_sock *listener)
+{
+	if (smc_accept_has_steps(listener))
+		queue_step(listener);
+}
+
+/*
+ * A child of a listening TCP socket is born with its parent's callbacks, but
+ * without its sk_user_data: nothing happens until it is hooked itself.
+ */
+static void tcp_event(struct sock *tcp)
+{
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	read_lock_bh(&tcp->sk_callback_lock);
+	smc = rcu_dereference_sk_user_data(tcp);
+	if (smc && READ_ONCE(smc->state) == SMC_SOCK_ACTIVE)
+		check_alive(smc, tcp);
+	else if (smc)
+		smc_tcp_event(smc);
+	read_unlock_bh(&tcp->sk_callback_lock);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_tcp_hook() - be told of what happens to the inner socket
+ * @smc: the socket
+ *
+ * Waiters on the inner socket itself are not woken while it is hooked.
+ */
+void smc_tcp_hook(struct smc_sock *smc)
+{
+	struct sock *tcp = smc->tcp->sk;
+
+	write_lock_bh(&tcp->sk_callback_lock);
+	if (!rcu_access_pointer(__sk_user_data(tcp))) {
+		if (tcp->sk_data_ready != tcp_event) {
+			smc->hooks.data_ready = tcp->sk_data_ready;
+			smc->hooks.state_change = tcp->sk_state_change;
+			smc->hooks.error_report = tcp->sk_error_report;
+		} else if (smc->listener) {
+			smc->hooks = smc->listener->hooks;
+		}
+		tcp->sk_data_ready = tcp_event;
+		tcp->sk_state_change = tcp_event;
+		tcp->sk_error_report = tcp_event;
+		__rcu_assign_sk_user_data_with_flags(tcp, smc, SK_USER_DATA_NOCOPY);
+	}
+	write_unlock_bh(&tcp->sk_callback_lock);
+}
+
+/**
+ * smc_tcp_unhook() - leave the inner socket as TCP made it
+ * @smc: the socket
+ *
+ * Afterwards no callback is running or will come.
+ */
+void smc_tcp_unhook(struct smc_sock *smc)
+{
+	struct sock *tcp = smc->tcp->sk;
+
+	write_lock_bh(&tcp->sk_callback_lock);
+	if (tcp->sk_data_ready == tcp_event) {
+		tcp->sk_data_ready = smc->hooks.data_ready;
+		tcp->sk_state_change = smc->hooks.state_change;
+		tcp->sk_error_report = smc->hooks.error_report;
+		rcu_assign_sk_user_data(tcp, NULL);
+	}
+	write_unlock_bh(&tcp->sk_callback_lock);
+}
+
+static bool handshake_congested(const struct sock *tcp)
+{
+	const struct smc_sock *smc;
+	bool congested;
+
+	/* More than half of the places are taken by connections not accepted */
+	rcu_read_lock();
+	smc = rcu_dereference_sk_user_data(tcp);
+	congested = smc && (smc->limit_handshake ||
+			    READ_ONCE(smc_net(sock_net(tcp))->knobs.limit_handshake)) &&
+		    READ_ONCE(smc->queue.nr) > READ_ONCE(tcp->sk_max_ack_backlog) / 2;
+	rcu_read_unlock();
+	return congested;
+}
+
+/**
+ * smc_tcp_offer_smc() - announce SMC in the SYN or SYN-ACK, or not
+ * @smc: the socket, before it connects or listens
+ * @offer: whether
+ */
+void smc_tcp_offer_smc(struct smc_sock *smc, bool offer)
+{
+	struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
+
+	tp->syn_smc = offer;
+	tp->smc_hs_congested = handshake_congested;
+}
+
+/**
+ * smc_tcp_quiet() - let the messages of the handshake carry TCP's acknowledgements
+ * @smc: the socket, before it connects or listens
+ *
+ * As TCP_QUICKACK 0 would. Else TCP acknowledges the first segments of a connection
+ * at once, with one of its own each: as many as there are messages. So the third
+ * segment of a connection is the Proposal. Children inherit it.
+ */
+void smc_tcp_quiet(struct smc_sock *smc)
+{
+	struct sock *tcp = smc->tcp->sk;
+
+	if (smc->quiet || inet_csk_in_pingpong_mode(tcp))
+		return;
+	smc->quiet = true;
+	tcp_sock_set_quickack(tcp, 0);
+}
+
+/**
+ * smc_tcp_unquiet() - undo smc_tcp_quiet(), and acknowledge what is there
+ * @smc: the socket
+ */
+void smc_tcp_unquiet(struct smc_sock *smc)
+{
+	if (!smc->quiet)
+		return;
+	smc->quiet = false;
+	tcp_sock_set_quickack(smc->tcp->sk, 1);
+}
+
+/**
+ * smc_tcp_peer_speaks_smc() - did both sides announce SMC?
+ * @smc: a connected socket
+ *
+ * TCP has cleared the flag if the peer did not (R-TCP-06).
+ *
+ * Return: whether the handshake is to start.
+ */
+bool smc_tcp_peer_speaks_smc(const struct smc_sock *smc)
+{
+	return tcp_sk(smc->tcp->sk)->syn_smc;
+}
+
+/**
+ * smc_tcp_disconnect() - reset the TCP connection, and make the socket new again
+ * @smc: the socket
+ */
+void smc_tcp_disconnect(struct smc_sock *smc)
+{
+	struct sockaddr addr = { .sa_family = AF_UNSPEC };
+
+	kernel_connect(smc->tcp, &addr, sizeof(addr), O_NONBLOCK);
+}
+
+/**
+ * smc_tcp_set() - a new socket gets its inner socket
+ * @smc: the socket
+ * @tcp: the inner socket; belongs to @smc from now on
+ */
+void smc_tcp_set(struct smc_sock *smc, struct socket *tcp)
+{
+	write_lock_bh(&smc->sk.sk_callback_lock);
+	smc->tcp = tcp;
+	write_unlock_bh(&smc->sk.sk_callback_lock);
+}
+
+/**
+ * smc_tcp_set_owner() - whose is the inner socket?
+ * @smc: the socket
+ * @owner: inode of a socket of its user
+ *
+ * The work queue, which accepts connections, is nobody. The user is shown to
+ * those who look, and routes may depend on it.
+ */
+void smc_tcp_set_owner(struct smc_sock *smc, const struct inode *owner)
+{
+	struct inode *inode = SOCK_INODE(smc->tcp);
+	struct sock *tcp = smc->tcp->sk;
+
+	write_lock_bh(&tcp->sk_callback_lock);
+	inode->i_uid = owner->i_uid;
+	inode->i_gid = owner->i_gid;
+	tcp->sk_uid = owner->i_uid;
+	write_unlock_bh(&tcp->sk_callback_lock);
+}
+
+/**
+ * smc_tcp_get() - the inner socket, for those who look from outside
+ * @smc: the socket; not locked
+ *
+ * Process context or softirq.
+ *
+ * Return: the inner socket, with a reference, or NULL if there is none.
+ */
+struct sock *smc_tcp_get(struct smc_sock *smc)
+{
+	struct sock *tcp = NULL;
+
+	read_lock_bh(&smc->sk.sk_callback_lock);
+	if (smc->tcp) {
+		tcp = smc->tcp->sk;
+		sock_hold(tcp);
+	}
+	read_unlock_bh(&smc->sk.sk_callback_lock);
+	return tcp;
+}
+
+/* Whoever looks at the rest of a closed connection wants to know whose it is */
+static void keep_addresses(struct smc_sock *smc, const struct sock *tcp)
+{
+	struct sock *sk = &smc->sk;
+
+	lockdep_assert_held(&sk->sk_callback_lock);
+	smc->v6 = tcp->sk_family == AF_INET6;
+	smc->inet.inet_sport = inet_sk(tcp)->inet_sport;
+	sk->sk_dport = tcp->sk_dport;
+	sk->sk_rcv_saddr = tcp->sk_rcv_saddr;
+	sk->sk_daddr = tcp->sk_daddr;
+#if IS_ENABLED(CONFIG_IPV6)
+	sk->sk_v6_rcv_saddr = tcp->sk_v6_rcv_saddr;
+	sk->sk_v6_daddr = tcp->sk_v6_daddr;
+#endif
+}
+
+/**
+ * smc_tcp_release() - be done with the inner socket
+ * @smc: the socket
+ * @reset: with a RST instead of a FIN
+ *
+ * May sleep.
+ */
+void smc_tcp_release(struct smc_sock *smc, bool reset)
+{
+	struct socket *tcp = smc->tcp;
+
+	if (!tcp)
+		return;
+	smc_tcp_unhook(smc);
+	if (reset)
+		sock_no_linger(tcp->sk);
+	write_lock_bh(&smc->sk.sk_callback_lock);
+	keep_addresses(smc, tcp->sk);
+	WRITE_ONCE(smc->tcp, NULL);
+	write_unlock_bh(&smc->sk.sk_callback_lock);
+	tcp->file = NULL;
+	sock_release(tcp);
+}
