@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SMC-R's part of a connection: its element, the peer's element, and who may call up.
+ *
+ * It outlives the connection as long as the device still reads from its send ring. An
+ * upcall is only made by who holds a reference of @users; conn_close waits for those.
+ */
+
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "../group/buffer.h"
+#include "conn.h"
+#include "device.h"
+#include "group.h"
+
+#define EYE_CATCHER_BYTES	4
+
+static const u8 eye_catcher[EYE_CATCHER_BYTES] = { 0xd9, 0xd4, 0xc2, 0xc5 };
+
+static void conn_free(struct kref *ref)
+{
+	struct smcr_conn *rc = container_of(ref, struct smcr_conn, ref);
+
+	if (rc->ring)
+		smcr_send_ring_release(rc->ring);
+	smcr_group_put(rc->rg);
+	kfree_rcu(rc, rcu);
+}
+
+void smcr_conn_put(struct smcr_conn *rc)
+{
+	kref_put(&rc->ref, conn_free);
+}
+
+static struct smcr_conn *find(struct smcr_group *rg, u32 token)
+{
+	struct smcr_conn *rc;
+
+	hash_for_each_possible_rcu(rg->conns, rc, node, token,
+				   lockdep_is_held(&rg->lock))
+		if (rc->token == token)
+			return rc;
+	return NULL;
+}
+
+/* The peer names the connection by its token, which must be the only one in the group */
+static int enlist(struct smcr_conn *rc)
+{
+	struct smcr_group *rg = rc->rg;
+	struct smc_conn *conn = rc->conn;
+	int err = 0;
+
+	spin_lock_bh(&rg->lock);
+	while (find(rg, conn->token))
+		conn->token = get_random_u32();
+	rc->token = conn->token;
+	if (rg->nr_conns < rg->max_conns) {
+		rg->nr_conns++;
+		hash_add_rcu(rg->conns, &rc->node, rc->token);
+	} else {
+		err = -ENOSPC;
+	}
+	spin_unlock_bh(&rg->lock);
+	return err;
+}
+
+static void unlist(struct smcr_conn *rc)
+{
+	struct smcr_group *rg = rc->rg;
+
+	spin_lock_bh(&rg->lock);
+	hash_del_rcu(&rc->node);
+	rg->nr_conns--;
+	rc->awaited = false;
+	if (rg->settling == rc)
+		rg->settling = NULL;
+	spin_unlock_bh(&rg->lock);
+}
+
+static void set_rx(struct smcr_conn *rc)
+{
+	struct smc_conn *conn = rc->conn;
+	u8 *base = smcr_rmb_element(rc->rmb, rc->element);
+
+	conn->rx.base = base;
+	conn->rx.buffer_bytes = rc->rmb->element_bytes;
+	conn->rx.ring.first = 0;
+	conn->rx.ring.end = conn->rx.buffer_bytes;
+	if (rc->rg->eye_catcher) {
+		conn->rx.ring.first = EYE_CATCHER_BYTES;
+		memcpy(base, eye_catcher, sizeof(eye_catcher));
+	}
+}
+
+static int take_element(struct smcr_conn *rc)
+{
+	struct smc_conn *conn = rc->conn;
+	struct smcr_rmb *rmb;
+	bool fresh;
+
+	rmb = smcr_rmb_take(rc->rg, conn->rx.wanted, &rc->element, &fresh);
+	if (IS_ERR(rmb))
+		return PTR_ERR(rmb);
+	rc->rmb = rmb;
+	set_rx(rc);
+	smc_conn_count(conn, fresh ? SMC_STAT_RX_ALLOCATED : SMC_STAT_RX_REUSED, 1);
+	if (rmb->element_bytes < conn->rx.wanted)
+		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
+	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, rmb->element_bytes);
+	return fresh;
+}
+
+/* Return: whether to wait until the peer knows the RMB. The first one comes with CLC. */
+static bool await_announcement(struct smcr_conn *rc)
+{
+	struct smcr_group *rg = rc->rg;
+
+	spin_lock_bh(&rg->lock);
+	rc->awaited = rg->settled && rc->rmb->state == SMCR_RMB_NEW;
+	spin_unlock_bh(&rg->lock);
+	return rc->awaited;
+}
+
+static bool has_link(struct smcr_group *rg)
+{
+	struct smcr_link *first = &rg->links[0];
+
+	return smcr_group_link(rg) ||
+	       (!rg->settled && READ_ONCE(first->state) == SMCR_LINK_FORMING);
+}
+
+/**
+ * smcr_conn_open() - struct smc_transport: get a receive element
+ * @conn: the connection
+ *
+ * Return: 0, -EINPROGRESS or another negative errno.
+ */
+int smcr_conn_open(struct smc_conn *conn)
+{
+	struct smcr_group *rg = conn->group->device;
+	struct smcr_conn *rc;
+	int fresh, err;
+
+	rc = kzalloc(sizeof(*rc), GFP_KERNEL_ACCOUNT);
+	if (!rc)
+		return -ENOMEM;
+	kref_init(&rc->ref);
+	refcount_set(&rc->users, 1);
+	init_completion(&rc->unused);
+	INIT_LIST_HEAD(&rc->waiting);
+	rc->conn = conn;
+	rc->rg = smcr_group_get(rg);
+
+	fresh = take_element(rc);
+	if (fresh < 0) {
+		err = fresh;
+		goto err_put;
+	}
+	err = enlist(rc);
+	if (err)
+		goto err_release;
+	/* After it was enlisted: a link that goes down from now on finds it */
+	if (!has_link(rg)) {
+		err = -ENOLINK;
+		goto err_unlist;
+	}
+	WRITE_ONCE(conn->priv, rc);
+	if (!await_announcement(rc))
+		return 0;
+	if (fresh)
+		smcr_llc_announce(rg, rc->rmb);
+	return -EINPROGRESS;
+
+err_unlist:
+	unlist(rc);
+err_release:
+	/* Nobody else waits for a new RMB; it stays, and is announced never */
+	smcr_rmb_release(rg, rc->rmb, rc->element, 0);
+	if (fresh)
+		WRITE_ONCE(rc->rmb->state, SMCR_RMB_REFUSED);
+err_put:
+	smcr_conn_unuse(rc);
+	smcr_conn_put(rc);
+	return err;
+}
+
+/**
+ * smcr_rmb_announced() - the peer knows an RMB, or does not want to
+ * @rg: the group
+ * @rmb: the RMB
+ * @err: 0 or a negative errno
+ *
+ * Any context, without locks.
+ */
+void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
+{
+	struct smcr_conn *rc;
+	unsigned int i;
+
+	spin_lock_bh(&rg->lock);
+	WRITE_ONCE(rmb->state, err ? SMCR_RMB_REFUSED : SMCR_RMB_ANNOUNCED);
+again:
+	hash_for_each(rg->conns, i, rc, node) {
+		if (!rc->awaited || rc->rmb != rmb)
+			continue;
+		rc->awaited = false;
+		if (!smcr_conn_use(rc))
+			continue;
+		spin_unlock_bh(&rg->lock);
+		smc_conn_ready(rc->conn, err ? SMC_REASON_LINK_RTOKEN : SMC_REASON_NONE);
+		smcr_conn_unuse(rc);
+		spin_lock_bh(&rg->lock);
+		goto again;
+	}
+	spin_unlock_bh(&rg->lock);
+}
+
+/* One that has no link yet finds another, if there is one */
+static bool is_lost(const struct smcr_conn *rc, const struct smcr_link *link)
+{
+	return !rc->lost && (rc->link == link || (!rc->link && !has_link(rc->rg)));
+}
+
+/**
+ * smcr_conn_lose() - a link is gone
+ * @rg: the group
+ * @link: the link
+ *
+ * All its connections are lost. Without locks.
+ */
+void smcr_conn_lose(struct smcr_group *rg, const struct smcr_link *link)
+{
+	struct smcr_conn *rc;
+	unsigned int i;
+	bool awaited;
+
+	spin_lock_bh(&rg->lock);
+again:
+	hash_for_each(rg->conns, i, rc, node) {
+		if (!is_lost(rc, link))
+			continue;
+		rc->lost = true;
+		awaited = rc->awaited;
+		rc->awaited = false;
+		if (!smcr_conn_use(rc))
+			continue;
+		spin_unlock_bh(&rg->lock);
+		if (awaited)
+			smc_conn_ready(rc->conn, SMC_REASON_NO_ACTIVE_LINK);
+		smc_conn_lost(rc->conn);
+		smcr_conn_unuse(rc);
+		spin_lock_bh(&rg->lock);
+		goto again;
+	}
+	spin_unlock_bh(&rg->lock);
+}
+
+/**
+ * smcr_conn_withdraw() - the peer takes back an RMB
+ * @rg: the group
+ * @rtoken: index of the RMB
+ *
+ * It says so when no connection uses it (R-RK-13), but ours may not know yet that it
+ * has ended. Any context, without locks.
+ */
+void smcr_conn_withdraw(struct smcr_group *rg, int rtoken)
+{
+	struct smcr_conn *rc;
+	unsigned int i;
+
+	spin_lock_bh(&rg->lock);
+	hash_for_each(rg->conns, i, rc, node)
+		if (rc->attached && rc->rtoken == rtoken)
+			smcr_link_withdraw(rc);
+	spin_unlock_bh(&rg->lock);
+}
+
+/* The link that goes into our CLC messages */
+static struct smcr_link *named_link(struct smcr_group *rg)
+{
+	return smcr_group_link(rg) ?: &rg->links[0];
+}
+
+static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
+			 struct smc_clc_rdma_end *end)
+{
+	const struct ib_mr *mr;
+
+	mutex_lock(&rc->rg->memory_lock);
+	mr = rc->rmb->links[smcr_link_index(link)].mr;
+	if (mr) {	/* else the connection was just lost */
+		end->rkey = mr->rkey;
+		end->rmb_addr = mr->iova;
+	}
+	mutex_unlock(&rc->rg->memory_lock);
+	end->rmbe_index = rc->element + 1;
+	end->rmbe_size = smc_clc_buffer_code(rc->rmb->element_bytes);
+}
+
+/**
+ * smcr_conn_describe() - struct smc_transport: our end, for Accept and Confirm
+ * @conn: the connection
+ * @out: result
+ */
+void smcr_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
+{
+	struct smcr_conn *rc = conn->priv;
+	const struct smcr_link *link = named_link(rc->rg);
+	struct smc_clc_rdma_end *end = &out->rdma;
+
+	memset(end, 0, sizeof(*end));
+	end->peer_id = smc_net(sock_net(conn->sk))->peer_id;
+	end->gid = link->local.gid;
+	memcpy(end->mac, link->local.mac, sizeof(end->mac));
+	end->qpn = link->local.qpn;
+	end->psn = link->local.psn;
+	end->mtu = link->local.mtu;
+	end->alert_token = rc->token;
+	describe_rmb(rc, link, end);
+	rc->described = true;
+
+	if (out->variant != SMC_VARIANT_R2 || !out->is_first_contact)
+		return;
+	out->first_contact.direct = link->direct;
+	if (conn->role == SMC_CLIENT) {
+		out->first_contact.nr_gids = 1;
+		out->first_contact.gids[0] = end->gid;
+	}
+}
+
+/* The peer offers an element that we believe in use: it has given that up (R-RMB-15) */
+static void end_former_user(struct smcr_conn *rc)
+{
+	struct smcr_group *rg = rc->rg;
+	struct smcr_conn *other, *found = NULL;
+	unsigned int i;
+
+	spin_lock_bh(&rg->lock);
+	hash_for_each(rg->conns, i, other, node) {
+		if (other != rc && other->attached && other->rtoken == rc->rtoken &&
+		    other->peer_index == rc->peer_index && smcr_conn_use(other)) {
+			found = other;
+			break;
+		}
+	}
+	rc->attached = true;
+	spin_unlock_bh(&rg->lock);
+	if (!found)
+		return;
+	smcr_link_stop(found);
+	smc_conn_lost(found->conn);
+	smcr_conn_unuse(found);
+}
+
+/* First contact: where the other end of the link is */
+static int meet_peer(struct smcr_group *rg, const struct smc_clc_rdma_end *end)
+{
+	struct smcr_link *link = &rg->links[0];
+
+	if (!end->qpn || !smc_clc_mtu_bytes(end->mtu))
+		return -EPROTO;
+	rg->peer_id = end->peer_id;
+	link->peer.gid = end->gid;
+	memcpy(link->peer.mac, end->mac, sizeof(link->peer.mac));
+	link->peer.qpn = end->qpn;
+	link->peer.psn = end->psn;
+	link->peer.mtu = end->mtu;
+	return smcr_link_connect(link);
+}
+
+/* Which of its RMBs the peer offers an element of. Return: negative errno if none */
+static int find_rtoken(struct smcr_group *rg, const struct smc_clc_rdma_end *end,
+		       struct smcr_link **link)
+{
+	int err;
+
+	if (rg->settled) {
+		*link = smcr_group_find_link(rg, end);
+		return *link ? smcr_rtoken_find(*link, end->rkey, end->rmb_addr) : -ENOLINK;
+	}
+	*link = &rg->links[0];
+	err = meet_peer(rg, end);
+	return err ? err : smcr_rtoken_add(*link, end->rkey, end->rmb_addr);
+}
+
+static int take_ring(struct smcr_conn *rc, u32 bytes)
+{
+	struct smc_conn *conn = rc->conn;
+	struct smcr_send_ring *ring;
+	bool fresh;
+
+	ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	rc->ring = ring;
+	smc_conn_count(conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
+	smc_conn_count_size(conn, SMC_STAT_TX_BUFFER, bytes);
+	rc->bounds.first = rc->rg->eye_catcher ? EYE_CATCHER_BYTES : 0;
+	rc->bounds.end = bytes;
+	rc->sent = smc_cursor_start(&rc->bounds);
+	conn->tx.base = ring->base;
+	conn->tx.buffer_bytes = bytes;
+	conn->tx.ring = rc->bounds;
+	return 0;
+}
+
+/**
+ * smcr_conn_attach() - struct smc_transport: the peer's end is known
+ * @conn: the connection
+ * @peer: its end, not trusted
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	const struct smc_clc_rdma_end *end = &peer->rdma;
+	u32 bytes = smc_clc_buffer_bytes(end->rmbe_size);
+	struct smcr_conn *rc = conn->priv;
+	struct smcr_link *link;
+	u64 offset;
+	int err;
+
+	if (!bytes || !end->rmbe_index)
+		return -EPROTO;
+	err = find_rtoken(rc->rg, end, &link);
+	if (err < 0)
+		return err;
+	rc->rtoken = err;
+	rc->link = link;
+	rc->rkey = end->rkey;
+	rc->peer_index = end->rmbe_index;
+	offset = smc_clc_rmbe_offset(end->rmbe_index, bytes);
+	if (end->rmb_addr + offset + bytes < end->rmb_addr)
+		return -EPROTO;
+	rc->peer_addr = end->rmb_addr + offset;
+	err = take_ring(rc, bytes);
+	if (err)
+		return err;
+	conn->peer_token = end->alert_token;
+	end_former_user(rc);
+	return 0;
+}
+
+static int settle_first(struct smcr_conn *rc)
+{
+	struct smcr_group *rg = rc->rg;
+	struct smcr_link *link = rc->link;
+	int err = 0;
+
+	spin_lock_bh(&rg->lock);
+	rg->settling = rc;
+	spin_unlock_bh(&rg->lock);
+	if (rg->role == SMC_SERVER)
+		err = smcr_link_start(link);
+	if (!err)
+		err = smcr_llc_settle(link);
+	if (err == -EINPROGRESS && !has_link(rg))
+		smcr_group_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+	if (err == -EINPROGRESS)
+		return err;
+
+	spin_lock_bh(&rg->lock);
+	rg->settling = NULL;
+	if (!err)
+		smcr_group_set_settled(rg, rc);
+	spin_unlock_bh(&rg->lock);
+	if (!err && rg->eye_catcher)
+		smcr_conn_use_eye_catcher(rc);
+	return err;
+}
+
+/**
+ * smcr_conn_settle() - struct smc_transport: CLC is done
+ * @conn: the connection
+ *
+ * Return: 0, -EINPROGRESS or another negative errno.
+ */
+int smcr_conn_settle(struct smc_conn *conn)
+{
+	struct smcr_conn *rc = conn->priv;
+
+	if (!rc->rg->settled)
+		return settle_first(rc);
+	return smcr_link_usable(rc->link) ? 0 : -ENOLINK;
+}
+
+/**
+ * smcr_conn_use_eye_catcher() - elements begin with an eye catcher
+ * @rc: the connection of the first contact; no data was exchanged yet
+ *
+ * The first connection has its rings before it is known what the peer wants.
+ */
+void smcr_conn_use_eye_catcher(struct smcr_conn *rc)
+{
+	struct smc_conn *conn = rc->conn;
+
+	spin_lock_bh(&conn->lock);
+	set_rx(rc);
+	conn->rx.prod = smc_cursor_start(&conn->rx.ring);
+	conn->rx.cons = conn->rx.prod;
+	rc->bounds.first = EYE_CATCHER_BYTES;
+	rc->sent = smc_cursor_start(&rc->bounds);
+	conn->tx.ring = rc->bounds;
+	conn->tx.prod = rc->sent;
+	conn->tx.cons = rc->sent;
+	spin_unlock_bh(&conn->lock);
+}
+
+/*
+ * Nobody else may have an element that the peer still writes to. It does not when it
+ * has said that it is done, or never knew of the element. In all other cases the
+ * element is given up until the group ends.
+ */
+static void release_element(struct smcr_conn *rc)
+{
+	const struct smc_conn *conn = rc->conn;
+	u32 written = conn->rx.ring.first + conn->rx.produced;
+
+	if (rc->described && rc->attached &&
+	    !(conn->rx_state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED)))
+		return;
+	smcr_rmb_release(rc->rg, rc->rmb, rc->element, written);
+}
+
+/**
+ * smcr_conn_close() - struct smc_transport: give everything back
+ * @conn: the connection
+ *
+ * The last control message may still have to wait for its turn in the send queue.
+ */
+void smcr_conn_close(struct smc_conn *conn)
+{
+	struct smcr_conn *rc = conn->priv;
+
+	unlist(rc);
+	smcr_conn_unuse(rc);
+	wait_for_completion(&rc->unused);
+	release_element(rc);
+	WRITE_ONCE(conn->priv, NULL);
+	smcr_conn_put(rc);
+}
+
+/**
+ * smcr_conn_cdc_post() - struct smc_transport: control data for the peer
+ * @conn: the connection
+ * @cdc: control data
+ */
+void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	struct smcr_conn *rc = conn->priv;
+
+	if (rc && rc->ring)
+		smcr_link_post_cdc(rc, cdc);
+}
+
+/* The device has written to the element: let the processor see it */
+static void sync_element(const struct smcr_conn *rc, struct smcr_link *link)
+{
+	u64 dma = rc->rmb->links[smcr_link_index(link)].dma;
+	u32 bytes = rc->rmb->element_bytes;
+
+	ib_dma_sync_single_for_cpu(link->qp->device, dma + (u64)rc->element * bytes, bytes,
+				   DMA_FROM_DEVICE);
+}
+
+/**
+ * smcr_conn_received() - control data came in
+ * @link: where
+ * @cdc: what it says; nothing in it is trusted
+ *
+ * From the completion queue. A number that is not later than the last one makes it
+ * obsolete (R-CDC-03); a token that nobody has is that of a connection which ended.
+ */
+void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc)
+{
+	struct smcr_conn *rc;
+
+	rcu_read_lock();
+	rc = find(link->group, cdc->token);
+	if (rc && !(cdc->producer_flags & SMC_CDC_FAILOVER) &&
+	    smc_cdc_seqno_after(cdc->seqno, rc->rx_seqno) && smcr_conn_use(rc)) {
+		rc->rx_seqno = cdc->seqno;
+		sync_element(rc, link);
+		smc_conn_cdc_received(rc->conn, cdc);
+		smcr_conn_unuse(rc);
+	}
+	rcu_read_unlock();
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RDMA devices come and go.
+ *
+ * A device is in the list while it can be used for something new. Whoever looks at
+ * its verbs object either holds @devices_lock, or has a link that entered the
+ * device: removal waits for both.
+ */
+
+#include <linux/netdevice.h>
+#include <linux/rwsem.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+
+#include "../wire/reason.h"
+#include "device.h"
+#include "link.h"
+
+static DECLARE_RWSEM(devices_lock);	/* protects devices */
+static LIST_HEAD(devices);
+
+static void device_free(struct kref *ref)
+{
+	struct smcr_device *dev = container_of(ref, struct smcr_device, ref);
+
+	kfree(dev->ports);
+	kfree(dev);
+}
+
+/**
+ * smcr_device_put() - give a reference back
+ * @dev: the device; only its memory depends on references
+ */
+void smcr_device_put(struct smcr_device *dev)
+{
+	kref_put(&dev->ref, device_free);
+}
+
+/**
+ * smcr_device_enter() - a link is about to create what it needs of the device
+ * @dev: the device
+ * @link: the link; its port is set
+ *
+ * Return: false if the device is being removed, else smcr_device_leave() is due
+ * later.
+ */
+bool smcr_device_enter(struct smcr_device *dev, struct smcr_link *link)
+{
+	bool entered = false;
+
+	spin_lock_bh(&dev->lock);
+	if (!dev->gone) {
+		list_add_tail(&link->device_node, &dev->links);
+		entered = true;
+	}
+	spin_unlock_bh(&dev->lock);
+	return entered;
+}
+
+/**
+ * smcr_device_leave() - a link has given everything back to the device
+ * @dev: the device; its verbs object must not be used any more
+ * @link: the link
+ */
+void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link)
+{
+	spin_lock_bh(&dev->lock);
+	list_del_init(&link->device_node);
+	if (list_empty(&dev->links))
+		wake_up_all(&dev->idle);
+	spin_unlock_bh(&dev->lock);
+}
+
+/**
+ * smcr_device_for_each() - look at all devices
+ * @look: called for each with the device, which is not removed meanwhile, and
+ *	@context; may sleep; ends the walk by returning true
+ * @context: for @look
+ *
+ * May sleep.
+ */
+void smcr_device_for_each(bool (*look)(struct smcr_device *dev, void *context), void *context)
+{
+	struct smcr_device *dev;
+
+	down_read(&devices_lock);
+	list_for_each_entry(dev, &devices, list)
+		if (look(dev, context))
+			break;
+	up_read(&devices_lock);
+}
+
+static bool any_link(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
+{
+	return true;
+}
+
+static bool on_port(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
+{
+	return gid->port == port;
+}
+
+/* Is its address gone? One that comes back, perhaps with another MAC address, is another one */
+static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
+{
+	const struct ib_gid_attr *attr;
+
+	if (gid->port != port)
+		return false;
+	attr = rdma_find_gid_by_port(dev->ibdev, &gid->gid, gid->type, gid->port, NULL);
+	if (IS_ERR(attr))
+		return true;
+	rdma_put_gid_attr(attr);
+	return false;
+}
+
+static void links_down(struct smcr_device *dev, u32 port,
+		       bool (*is_hit)(const struct smcr_device *dev, const struct smcr_gid *gid,
+				      u32 port))
+{
+	struct smcr_link *link;
+
+	spin_lock_bh(&dev->lock);
+	list_for_each_entry(link, &dev->links, device_node)
+		if (is_hit(dev, link->gid, port))
+			smcr_link_down(link, SMC_LINK_LOST_PATH);
+	spin_unlock_bh(&dev->lock);
+}
+
+/* Process context: the core hands events on by work */
+static void on_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct smcr_device *dev = container_of(handler, struct smcr_device, events);
+
+	smcr_gid_forget_ports(dev);
+	switch (event->event) {
+	case IB_EVENT_DEVICE_FATAL:
+		links_down(dev, 0, any_link);
+		break;
+	case IB_EVENT_PORT_ERR:
+		links_down(dev, event->element.port_num, on_port);
+		break;
+	case IB_EVENT_GID_CHANGE:
+		links_down(dev, event->element.port_num, lost_address);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Memory is registered through the send queue, and some port must speak RoCE */
+static bool is_suitable(struct ib_device *ibdev)
+{
+	u32 port;
+
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return false;
+	rdma_for_each_port(ibdev, port)
+		if (rdma_protocol_roce(ibdev, port))
+			return true;
+	return false;
+}
+
+static struct ib_client ib_client;
+
+static int add_device(struct ib_device *ibdev)
+{
+	struct smcr_device *dev;
+
+	if (!is_suitable(ibdev))
+		return -EOPNOTSUPP;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+
+	dev->ports = kcalloc(rdma_end_port(ibdev) + 1, sizeof(*dev->ports), GFP_KERNEL);
+	if (!dev->ports) {
+		kfree(dev);
+		return -ENOMEM;
+	}
+	dev->ibdev = ibdev;
+	kref_init(&dev->ref);
+	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->links);
+	init_waitqueue_head(&dev->idle);
+	ib_set_client_data(ibdev, &ib_client, dev);
+	INIT_IB_EVENT_HANDLER(&dev->events, ibdev, on_event);
+	ib_register_event_handler(&dev->events);
+
+	down_write(&devices_lock);
+	list_add_tail(&dev->list, &devices);
+	up_write(&devices_lock);
+	return 0;
+}
+
+static bool is_idle(struct smcr_device *dev)
+{
+	bool idle;
+
+	spin_lock_bh(&dev->lock);
+	idle = list_empty(&dev->links);
+	spin_unlock_bh(&dev->lock);
+	return idle;
+}
+
+static void remove_device(struct ib_device *ibdev, void *data)
+{
+	struct smcr_device *dev = data;
+
+	down_write(&devices_lock);
+	list_del(&dev->list);
+	up_write(&devices_lock);
+	ib_unregister_event_handler(&dev->events);
+	smcr_gid_forget_ports(dev);
+
+	spin_lock_bh(&dev->lock);
+	dev->gone = true;
+	spin_unlock_bh(&dev->lock);
+	links_down(dev, 0, any_link);
+	wait_event(dev->idle, is_idle(dev));
+	smcr_device_put(dev);
+}
+
+static void rename_device(struct ib_device *ibdev, void *data)
+{
+	struct smcr_device *dev = data;
+
+	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+}
+
+static struct ib_client ib_client = {
+	.name	= "smc",
+	.add	= add_device,
+	.remove	= remove_device,
+	.rename	= rename_device,
+};
+
+/* Some of this is no event of the RDMA device, above all another MTU */
+static int on_netdev_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEADDR:
+	case NETDEV_CHANGEMTU:
+		smcr_gid_netdev_changed();
+		break;
+	default:
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_events = {
+	.notifier_call = on_netdev_event,
+};
+
+/**
+ * smcr_device_init() - get to know all devices, present and future
+ *
+ * May sleep.
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_device_init(void)
+{
+	int err = smcr_route_init();
+
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&netdev_events);
+	if (err)
+		goto err_route;
+	err = ib_register_client(&ib_client);
+	if (err)
+		goto err_notifier;
+	return 0;
+
+err_notifier:
+	unregister_netdevice_notifier(&netdev_events);
+err_route:
+	smcr_route_exit();
+	return err;
+}
+
+/** smcr_device_exit() - forget all devices; waits until no link uses any. May sleep. */
+void smcr_device_exit(void)
+{
+	ib_unregister_client(&ib_client);
+	unregister_netdevice_notifier(&netdev_events);
+	smcr_route_exit();
+}

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which port and address serves a TCP connection?
+ *
+ * The operator may say by the PNET table which interfaces and ports are attached to
+ * the same network. Else it is the port whose network device carries the connection,
+ * directly or below others.
+ *
+ * SMC-R version 1 stays within one network of layer 2. It takes an address of RoCE
+ * version 1, and where the device has none, one of version 2: the encapsulation is the
+ * device's business. SMC-R version 2 takes an address of RoCE version 2 in the
+ * connection's own IP subnet.
+ */
+
+#include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/dst.h>
+#include <net/sock.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "../net.h"
+#include "device.h"
+
+/**
+ * struct demand - what the ports are compared with
+ * @net: namespace of the connection
+ * @carrier: its network device
+ * @source: its source address, IPv4 as ::ffff:a.b.c.d
+ * @vlan: its VLAN, or 0
+ * @has_pnetid: @pnetid is what the operator said about @carrier
+ * @pnetid: the network
+ * @direct: in this walk those ports which belong to @carrier itself are taken, in the
+ *	other one the rest
+ * @out: result
+ */
+struct demand {
+	struct net *net;
+	struct net_device *carrier;
+	struct in6_addr source;
+	u16 vlan;
+	bool has_pnetid;
+	struct smc_pnetid pnetid;
+	bool direct;
+	struct smc_candidates *out;
+};
+
+/**
+ * struct choice - the best address of a port
+ * @index: in its table
+ * @worth: more is better; 0 if there is none
+ */
+struct choice {
+	int index;
+	unsigned int worth;
+};
+
+static atomic_t epoch;	/* changes of network devices */
+
+/**
+ * smcr_gid_netdev_changed() - ports may have another MTU or state
+ *
+ * Any context.
+ */
+void smcr_gid_netdev_changed(void)
+{
+	atomic_inc(&epoch);
+}
+
+static void forget_port(struct smcr_device *dev, u32 nr)
+{
+	struct smcr_port *port;
+
+	port = xchg((struct smcr_port __force **)&dev->ports[nr], NULL);
+	if (port)
+		kvfree_rcu(port, rcu);
+}
+
+/**
+ * smcr_gid_forget_ports() - something has changed
+ * @dev: the device
+ */
+void smcr_gid_forget_ports(struct smcr_device *dev)
+{
+	u32 nr;
+
+	atomic_inc(&dev->changes);
+	/* Paired with the one in refresh() */
+	smp_mb__after_atomic();
+	rdma_for_each_port(dev->ibdev, nr)
+		forget_port(dev, nr);
+}
+
+static void gid_free(struct kref *ref)
+{
+	struct smcr_gid *gid = container_of(ref, struct smcr_gid, ref);
+
+	smcr_device_put(gid->dev);
+	kfree(gid);
+}
+
+/**
+ * smcr_gid_get() - take another reference
+ * @gid: an address the caller has a reference to
+ *
+ * Return: @gid.
+ */
+struct smcr_gid *smcr_gid_get(struct smcr_gid *gid)
+{
+	kref_get(&gid->ref);
+	return gid;
+}
+
+/**
+ * smcr_gid_put() - give a reference back
+ * @gid: the address
+ */
+void smcr_gid_put(struct smcr_gid *gid)
+{
+	kref_put(&gid->ref, gid_free);
+}
+
+static bool is_ipv4(const struct sock *tcp)
+{
+	return tcp->sk_family == AF_INET || ipv6_addr_v4mapped(&tcp->sk_v6_rcv_saddr);
+}
+
+static void source_address(const struct sock *tcp, struct in6_addr *out)
+{
+	if (is_ipv4(tcp))
+		ipv6_addr_set_v4mapped(tcp->sk_rcv_saddr, out);
+	else
+		*out = tcp->sk_v6_rcv_saddr;
+}
+
+/* The network device that carries a connection, with a reference */
+static struct net_device *find_carrier(const struct sock *tcp)
+{
+	struct net_device *carrier = NULL;
+	struct dst_entry *dst;
+
+	dst = sk_dst_get((struct sock *)tcp);
+	if (dst) {
+		carrier = dst->dev;
+		dev_hold(carrier);
+		dst_release(dst);
+	}
+	return carrier;
+}
+
+static int get_vlan(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	u16 *vlan = priv->data;
+
+	if (!is_vlan_dev(dev))
+		return 0;
+	*vlan = vlan_dev_vlan_id(dev);
+	return 1;
+}
+
+/* That of the topmost VLAN device, as the core has it for addresses as well */
+static u16 vlan_of(struct net_device *dev)
+{
+	u16 vlan = 0;
+	struct netdev_nested_priv priv = { .data = &vlan };
+
+	rcu_read_lock();
+	if (!get_vlan(dev, &priv))
+		netdev_walk_all_lower_dev_rcu(dev, get_vlan, &priv);
+	rcu_read_unlock();
+	return vlan;
+}
+
+static int is_same(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return dev == priv->data;
+}
+
+/* Does what @upper sends go through @dev? */
+static bool is_below(struct net_device *upper, struct net_device *dev)
+{
+	struct netdev_nested_priv priv = { .data = dev };
+
+	return upper == dev || netdev_walk_all_lower_dev_rcu(upper, is_same, &priv);
+}
+
+static bool in_same_subnet4(struct net_device *dev, __be32 a, __be32 b)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (inet_ifa_match(a, ifa) && inet_ifa_match(b, ifa))
+			return true;
+	return false;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool in_same_subnet6(struct net_device *dev, const struct in6_addr *a,
+			    const struct in6_addr *b)
+{
+	const struct inet6_dev *idev = __in6_dev_get(dev);
+	const struct inet6_ifaddr *ifa;
+
+	if (!idev)
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
+		if (ipv6_prefix_equal(&ifa->addr, a, ifa->prefix_len) &&
+		    ipv6_prefix_equal(&ifa->addr, b, ifa->prefix_len))
+			return true;
+	return false;
+}
+#else
+static bool in_same_subnet6(struct net_device *dev, const struct in6_addr *a,
+			    const struct in6_addr *b)
+{
+	return false;
+}
+#endif
+
+/* Is the address in the subnet that the connection comes from? */
+static bool in_source_subnet(const struct demand *demand, struct net_device *dev,
+			     const union ib_gid *raw)
+{
+	const struct in6_addr *gid = (const struct in6_addr *)raw;
+	const struct in6_addr *source = &demand->source;
+
+	if (ipv6_addr_v4mapped(gid) != ipv6_addr_v4mapped(source))
+		return false;
+	if (ipv6_addr_v4mapped(gid))
+		return in_same_subnet4(dev, gid->s6_addr32[3], source->s6_addr32[3]);
+	/* A link-local address says nothing about the subnet (V2-RTE-01) */
+	return !(ipv6_addr_type(gid) & IPV6_ADDR_LINKLOCAL) && in_same_subnet6(dev, gid, source);
+}
+
+static bool is_source(const struct demand *demand, const union ib_gid *gid)
+{
+	return !memcmp(gid, &demand->source, sizeof(*gid));
+}
+
+/* For SMC-R version 2 */
+static unsigned int worth_v2(const struct demand *demand, const struct ib_gid_attr *attr,
+			     struct net_device *dev)
+{
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
+	    !in_source_subnet(demand, dev, &attr->gid))
+		return 0;
+	return is_source(demand, &attr->gid) ? 2 : 1;
+}
+
+/* For SMC-R version 1, where the two ends must be in the same VLAN (R-VLAN-01) */
+static unsigned int worth_v1(const struct demand *demand, const struct ib_gid_attr *attr,
+			     struct net_device *dev)
+{
+	if (vlan_of(dev) != demand->vlan)
+		return 0;
+	if (attr->gid_type == IB_GID_TYPE_ROCE)
+		return 4;
+	return 1 + worth_v2(demand, attr, dev);
+}
+
+/* What the operator said about a device counts, else what was said about its interface */
+static bool has_pnetid(const struct demand *demand, const char *name, u32 port,
+		       struct net_device *dev)
+{
+	struct smc_pnet *pnet = &smc_net(demand->net)->pnet;
+	struct smc_pnetid pnetid;
+
+	if (port <= SMC_PNET_PORTS && smc_pnet_find_device(pnet, name, port, &pnetid))
+		return smc_pnetid_equal(&pnetid, &demand->pnetid);
+	return is_below(demand->carrier, dev) ||
+	       (smc_pnet_find_interface(pnet, dev, &pnetid) &&
+		smc_pnetid_equal(&pnetid, &demand->pnetid));
+}
+
+/* May an address of the network device @dev serve the connection? */
+static bool is_attached(const struct demand *demand, const char *name, u32 port,
+			struct net_device *dev)
+{
+	bool below = is_below(demand->carrier, dev);
+
+	if (!net_eq(dev_net(dev), demand->net) || below != demand->direct)
+		return false;
+	return demand->has_pnetid ? has_pnetid(demand, name, port, dev) : below;
+}
+
+static void choose(struct choice *choice, unsigned int worth, int index)
+{
+	if (worth > choice->worth)
+		*choice = (struct choice){ .index = index, .worth = worth };
+}
+
+/* Look at one entry of the table of a port */
+static void weigh(const struct demand *demand, const struct smcr_device *dev,
+		  const struct ib_gid_attr *attr, struct choice *v1, struct choice *v2)
+{
+	struct net_device *netdev = rdma_read_gid_attr_ndev_rcu(attr);
+
+	if (IS_ERR(netdev) || !netif_running(netdev) ||
+	    !is_attached(demand, dev->name, attr->port_num, netdev))
+		return;
+	choose(v1, worth_v1(demand, attr, netdev), attr->index);
+	choose(v2, worth_v2(demand, attr, netdev), attr->index);
+}
+
+static bool is_roce(const struct ib_gid_attr *attr)
+{
+	return attr->gid_type == IB_GID_TYPE_ROCE || attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
+}
+
+/* Tables have up to a thousand entries, of which few are used */
+static struct smcr_port *examine(struct ib_device *ibdev, u32 nr)
+{
+	int before = atomic_read_acquire(&epoch);
+	const struct ib_gid_attr *attr;
+	struct ib_port_attr port_attr;
+	struct smcr_port *port;
+	int i;
+
+	if (ib_query_port(ibdev, nr, &port_attr))
+		return NULL;
+	port = kvzalloc(struct_size(port, gids, port_attr.gid_tbl_len), GFP_KERNEL);
+	if (!port)
+		return NULL;
+	port->epoch = before;
+	port->active = port_attr.state == IB_PORT_ACTIVE;
+	port->mtu = port_attr.active_mtu;
+	for (i = 0; i < port_attr.gid_tbl_len; i++) {
+		attr = rdma_get_gid_attr(ibdev, nr, i);
+		if (IS_ERR(attr))
+			continue;
+		if (is_roce(attr))
+			port->gids[port->nr++] = i;
+		rdma_put_gid_attr(attr);
+	}
+	return port;
+}
+
+static bool is_known(struct smcr_device *dev, u32 nr)
+{
+	const struct smcr_port *port;
+	bool known;
+
+	rcu_read_lock();
+	port = rcu_dereference(dev->ports[nr]);
+	known = port && port->epoch == atomic_read(&epoch);
+	rcu_read_unlock();
+	return known;
+}
+
+/* Find out what is not known about a port. An event meanwhile makes it unknown again. */
+static void refresh(struct smcr_device *dev, u32 nr)
+{
+	int changes = atomic_read_acquire(&dev->changes);
+	struct smcr_port *port;
+
+	if (is_known(dev, nr))
+		return;
+	forget_port(dev, nr);
+	port = examine(dev->ibdev, nr);
+	if (!port)
+		return;
+	if (cmpxchg((struct smcr_port __force **)&dev->ports[nr], NULL, port))
+		kvfree(port);
+	/* Paired with the one in smcr_gid_forget_ports(): one of the two sees the other */
+	smp_mb();
+	if (atomic_read(&dev->changes) != changes)
+		forget_port(dev, nr);
+}
+
+static struct smcr_gid *gid_create(const struct demand *demand, struct smcr_device *dev,
+				   const struct ib_gid_attr *attr, enum ib_mtu mtu)
+{
+	struct net_device *netdev;
+	struct smcr_gid *gid;
+	u16 vlan;
+
+	gid = kzalloc(sizeof(*gid), GFP_KERNEL);
+	if (!gid)
+		return NULL;
+	kref_init(&gid->ref);
+	gid->net = demand->net;
+	gid->port = attr->port_num;
+	gid->type = attr->gid_type;
+	gid->gid = attr->gid;
+	gid->mtu = mtu;
+	rcu_read_lock();
+	netdev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(netdev))
+		gid->ifindex = netdev->ifindex;
+	rcu_read_unlock();
+	if (!gid->ifindex || rdma_read_gid_l2_fields(attr, &vlan, gid->mac)) {
+		kfree(gid);
+		return NULL;
+	}
+	gid->vlan = vlan < VLAN_N_VID ? vlan : 0;
+	kref_get(&dev->ref);
+	gid->dev = dev;
+	return gid;
+}
+
+static void add_candidate(const struct demand *demand, struct smcr_device *dev, u32 port,
+			  const struct choice *choice, u8 variants, enum ib_mtu mtu)
+{
+	struct smc_candidates *out = demand->out;
+	struct smc_candidate *candidate = &out->list[out->nr];
+	const struct ib_gid_attr *attr;
+	struct smcr_gid *gid;
+
+	if (!choice->worth || out->nr == ARRAY_SIZE(out->list))
+		return;
+	attr = rdma_get_gid_attr(dev->ibdev, port, choice->index);
+	if (IS_ERR(attr))
+		return;
+	gid = gid_create(demand, dev, attr, mtu);
+	rdma_put_gid_attr(attr);
+	if (!gid)
+		return;
+
+	memset(candidate, 0, sizeof(*candidate));
+	candidate->variants = variants;
+	candidate->device = gid;
+	memcpy(candidate->address.gid.bytes, gid->gid.raw, sizeof(gid->gid.raw));
+	memcpy(candidate->address.mac, gid->mac, sizeof(gid->mac));
+	out->nr++;
+}
+
+/* Return: whether the port is known and active */
+static bool weigh_port(const struct demand *demand, struct smcr_device *dev, u32 nr,
+		       struct choice *v1, struct choice *v2, enum ib_mtu *mtu)
+{
+	const struct ib_gid_attr *attr;
+	const struct smcr_port *port;
+	bool active = false;
+	unsigned int i;
+
+	rcu_read_lock();
+	port = rcu_dereference(dev->ports[nr]);
+	if (port && port->active) {
+		active = true;
+		*mtu = port->mtu;
+		for (i = 0; i < port->nr; i++) {
+			attr = rdma_get_gid_attr(dev->ibdev, nr, port->gids[i]);
+			if (IS_ERR(attr))
+				continue;
+			if (is_roce(attr))
+				weigh(demand, dev, attr, v1, v2);
+			rdma_put_gid_attr(attr);
+		}
+	}
+	rcu_read_unlock();
+	return active;
+}
+
+static void look_at_port(const struct demand *demand, struct smcr_device *dev, u32 nr)
+{
+	struct choice v1 = {}, v2 = {};
+	enum ib_mtu mtu;
+
+	refresh(dev, nr);
+	if (!weigh_port(demand, dev, nr, &v1, &v2, &mtu))
+		return;
+	if (v1.worth && v2.worth && v1.index == v2.index) {
+		add_candidate(demand, dev, nr, &v1, SMC_VARIANTS_R, mtu);
+		return;
+	}
+	add_candidate(demand, dev, nr, &v2, SMC_VARIANT_R2, mtu);
+	add_candidate(demand, dev, nr, &v1, SMC_VARIANT_R1, mtu);
+}
+
+static bool look_at_device(struct smcr_device *dev, void *context)
+{
+	const struct demand *demand = context;
+	u32 port;
+
+	if (!rdma_dev_access_netns(dev->ibdev, demand->net))
+		return false;
+	rdma_for_each_port(dev->ibdev, port)
+		if (rdma_protocol_roce(dev->ibdev, port))
+			look_at_port(demand, dev, port);
+	return demand->out->nr == ARRAY_SIZE(demand->out->list);
+}
+
+/**
+ * smcr_gid_candidates() - which addresses can serve a connection?
+ * @net: its namespace
+ * @tcp: its TCP leg, connected
+ * @out: those found, best first; those of the connection's own network device come before
+ *	others
+ *
+ * May sleep.
+ */
+void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out)
+{
+	struct demand demand = { .net = net, .out = out };
+
+	out->nr = 0;
+	demand.carrier = find_carrier(tcp);
+	if (!demand.carrier)
+		return;
+	source_address(tcp, &demand.source);
+	demand.vlan = vlan_of(demand.carrier);
+	demand.has_pnetid = smc_pnet_find_interface(&smc_net(net)->pnet, demand.carrier,
+						    &demand.pnetid);
+	demand.direct = true;
+	smcr_device_for_each(look_at_device, &demand);
+	demand.direct = false;
+	if (demand.has_pnetid)
+		smcr_device_for_each(look_at_device, &demand);
+	dev_put(demand.carrier);
+}
+
+/**
+ * smcr_gid_candidate_put() - as in struct smc_transport
+ * @candidate: from smcr_gid_candidates()
+ */
+void smcr_gid_candidate_put(struct smc_candidate *candidate)
+{
+	smcr_gid_put(candidate->device);
+}

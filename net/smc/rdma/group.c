@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SMC-R's part of a link group, from first contact to the end.
+ *
+ * One work item per group does all that changes links after they were created, so two
+ * of these things never happen at once: it tells the peer when the group ends, and
+ * clears links that went down, for whatever reason. The connections of such a link are
+ * lost. When no link is left the group takes no others; there is no way back.
+ */
+
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "device.h"
+#include "group.h"
+
+#define DEFAULT_CONNS	SMC_MAX_CONNS_MAX
+
+static atomic_t nr_groups;
+static DECLARE_WAIT_QUEUE_HEAD(no_groups);
+
+static void group_free(struct kref *ref)
+{
+	struct smcr_group *rg = container_of(ref, struct smcr_group, ref);
+
+	smcr_memory_free(rg);
+	kvfree(rg);
+	if (atomic_dec_and_test(&nr_groups))
+		wake_up_all(&no_groups);
+}
+
+struct smcr_group *smcr_group_get(struct smcr_group *rg)
+{
+	kref_get(&rg->ref);
+	return rg;
+}
+
+void smcr_group_put(struct smcr_group *rg)
+{
+	kref_put(&rg->ref, group_free);
+}
+
+/**
+ * smcr_group_kick() - let the group's work look what is to be done
+ * @rg: the group
+ *
+ * Any context.
+ */
+void smcr_group_kick(struct smcr_group *rg)
+{
+	smcr_group_get(rg);
+	if (!queue_work(smcr_wq, &rg->work))
+		smcr_group_put(rg);
+}
+
+/**
+ * smcr_group_link() - a link that connections may use
+ * @rg: the group
+ *
+ * Any context.
+ *
+ * Return: the link, which can go down at any time, or NULL.
+ */
+struct smcr_link *smcr_group_link(struct smcr_group *rg)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (smcr_link_usable(&rg->links[i]))
+			return &rg->links[i];
+	return NULL;
+}
+
+static bool is_there(const struct smcr_link *link)
+{
+	u8 state = READ_ONCE(link->state);
+
+	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
+}
+
+/**
+ * smcr_group_link_by_number() - the link that a message speaks of
+ * @rg: the group
+ * @number: its number
+ *
+ * Any context.
+ *
+ * Return: the link, unless it is unused or down, or NULL.
+ */
+struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (is_there(&rg->links[i]) && rg->links[i].number == number)
+			return &rg->links[i];
+	return NULL;
+}
+
+static bool any_link_there(const struct smcr_group *rg)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (is_there(&rg->links[i]))
+			return true;
+	return false;
+}
+
+/* The link group, with a reference, or NULL if it has ended */
+static struct smc_group *hold_group(struct smcr_group *rg)
+{
+	struct smc_group *group;
+
+	spin_lock_bh(&rg->lock);
+	group = rg->group;
+	if (group && !kref_get_unless_zero(&group->ref))
+		group = NULL;
+	spin_unlock_bh(&rg->lock);
+	return group;
+}
+
+/* No link is left: nobody may join */
+static void abandon(struct smcr_group *rg)
+{
+	struct smc_group *group = hold_group(rg);
+
+	if (group) {
+		smc_group_discard(group);
+		smc_group_put(group);
+	}
+	smcr_group_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+}
+
+static void end_in_good_order(struct smcr_group *rg)
+{
+	unsigned int i;
+
+	smcr_llc_close(rg);
+	for (i = 0; i < SMCR_LINKS; i++)
+		smcr_link_down(&rg->links[i], SMC_LINK_INACTIVE);
+}
+
+static void clear_links(struct smcr_group *rg)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++) {
+		struct smcr_link *link = &rg->links[i];
+
+		if (READ_ONCE(link->failed))
+			smcr_link_down(link, SMC_LINK_LOST_PATH);
+		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
+			continue;
+		smcr_llc_link_down(link);
+		if (!any_link_there(rg))
+			abandon(rg);
+		smcr_conn_lose(rg, link);
+		smcr_link_clear(link);
+	}
+}
+
+static void group_work(struct work_struct *work)
+{
+	struct smcr_group *rg = container_of(work, struct smcr_group, work);
+	/* Paired with the release in smcr_group_close() */
+	bool ending = smp_load_acquire(&rg->closing) && !rg->closed;
+
+	if (ending)
+		end_in_good_order(rg);
+	clear_links(rg);
+	if (ending) {
+		rg->closed = true;
+		smcr_llc_exit(rg);
+		smcr_group_put(rg);	/* of the link group */
+	}
+	smcr_group_put(rg);
+}
+
+static struct smcr_group *create(struct smc_group *group)
+{
+	const struct smc_clc_first_contact *agreed = &group->first_contact;
+	struct smcr_group *rg = kvzalloc(sizeof(*rg), GFP_KERNEL);
+	unsigned int i;
+
+	if (!rg)
+		return NULL;
+	atomic_inc(&nr_groups);
+	kref_init(&rg->ref);
+	rg->role = group->key.role;
+	rg->version = group->key.variant == SMC_VARIANT_R2 ? 2 : 1;
+	rg->net = group->net;
+	rg->group = group;
+	rg->max_conns = agreed->max_conns ?: DEFAULT_CONNS;
+	rg->max_links = agreed->max_links ?: SMC_MAX_LINKS_MAX;
+	spin_lock_init(&rg->lock);
+	spin_lock_init(&rg->rtokens_lock);
+	mutex_init(&rg->link_lock);
+	mutex_init(&rg->memory_lock);
+	hash_init(rg->conns);
+	INIT_LIST_HEAD(&rg->rmbs);
+	INIT_LIST_HEAD(&rg->rings);
+	INIT_WORK(&rg->work, group_work);
+	for (i = 0; i < SMCR_LINKS; i++)
+		smcr_link_init(&rg->links[i], rg);
+	return rg;
+}
+
+/**
+ * smcr_group_open() - struct smc_transport: create the first link
+ * @group: the link group
+ * @candidate: our port
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_group_open(struct smc_group *group, const struct smc_candidate *candidate)
+{
+	struct smcr_group *rg = create(group);
+	struct smcr_gid *gid = candidate->device;
+	int err;
+
+	if (!rg)
+		return -ENOMEM;
+	strscpy(rg->name, gid->dev->name, sizeof(rg->name));
+	smcr_llc_init(rg);
+	err = smcr_link_create(&rg->links[0], gid);
+	if (err) {
+		smcr_llc_exit(rg);
+		rg->group = NULL;	/* nobody else knows of it */
+		smcr_group_put(rg);
+		return err;
+	}
+	if (rg->role == SMC_SERVER) {
+		rg->links[0].number = 1;
+		smcr_link_look_ahead(&rg->links[0], &group->key.peer);
+	}
+	group->device = rg;
+	return 0;
+}
+
+static bool same_end(const struct smcr_link_peer *peer, const struct smc_clc_rdma_end *end)
+{
+	return peer->qpn == end->qpn && !memcmp(&peer->gid, &end->gid, sizeof(peer->gid)) &&
+	       !memcmp(peer->mac, end->mac, sizeof(peer->mac));
+}
+
+/**
+ * smcr_group_find_link() - the link that a CLC message names
+ * @rg: the group
+ * @end: the peer's end of it (R-SC-06, R-SC-13)
+ *
+ * Any context.
+ *
+ * Return: the link, usable, or NULL.
+ */
+struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (smcr_link_usable(&rg->links[i]) && same_end(&rg->links[i].peer, end))
+			return &rg->links[i];
+	return NULL;
+}
+
+/**
+ * smcr_group_named() - struct smc_transport: does an Accept mean this group?
+ * @group: the link group
+ * @accept: the Accept
+ *
+ * Return: whether it does.
+ */
+bool smcr_group_named(const struct smc_group *group, const struct smc_clc_accept *accept)
+{
+	struct smcr_group *rg = group->device;
+
+	return !memcmp(&rg->peer_id, &accept->rdma.peer_id, sizeof(rg->peer_id)) &&
+	       smcr_group_find_link(rg, &accept->rdma);
+}
+
+/**
+ * smcr_group_close() - struct smc_transport: there are no connections any more
+ * @group: the link group
+ */
+void smcr_group_close(struct smc_group *group)
+{
+	struct smcr_group *rg = group->device;
+
+	spin_lock_bh(&rg->lock);
+	rg->group = NULL;
+	spin_unlock_bh(&rg->lock);
+	/* Paired with the acquire in group_work() */
+	smp_store_release(&rg->closing, true);
+	smcr_group_kick(rg);
+}
+
+const char *smcr_group_device_name(const struct smc_group *group)
+{
+	const struct smcr_group *rg = group->device;
+
+	return rg->name;
+}
+
+/**
+ * smcr_group_set_settled() - first contact has succeeded
+ * @rg: the group; its lock is held
+ * @rc: the connection; CLC told the peer of its RMB
+ */
+void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc)
+{
+	lockdep_assert_held(&rg->lock);
+	rg->settled = true;
+	WRITE_ONCE(rc->rmb->state, SMCR_RMB_ANNOUNCED);
+}
+
+/**
+ * smcr_group_settled() - first contact is over
+ * @rg: the group
+ * @reason: SMC_REASON_NONE, or why it did not work out
+ *
+ * Any context, without locks. Only the first call has an effect.
+ */
+void smcr_group_settled(struct smcr_group *rg, u32 reason)
+{
+	struct smcr_conn *rc;
+
+	spin_lock_bh(&rg->lock);
+	rc = rg->settling;
+	rg->settling = NULL;
+	if (rc && !smcr_conn_use(rc))
+		rc = NULL;
+	if (rc && !reason)
+		smcr_group_set_settled(rg, rc);
+	spin_unlock_bh(&rg->lock);
+	if (!rc)
+		return;
+	if (!reason && rg->eye_catcher)
+		smcr_conn_use_eye_catcher(rc);
+	smc_conn_ready(rc->conn, reason);
+	smcr_conn_unuse(rc);
+}
+
+/**
+ * smcr_group_exit() - wait until all groups are gone
+ *
+ * All link groups have ended. May sleep.
+ */
+void smcr_group_exit(void)
+{
+	wait_event(no_groups, !atomic_read(&nr_groups));
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The part of a link group that SMC-R adds: links, memory, connections.
+ *
+ * It outlives the link group it belongs to (struct smc_group): when that one ends, the
+ * peer is told, and links and memory are given back, by work which does not hold up
+ * anybody.
+ */
+#ifndef _NET_SMC_RDMA_GROUP_H
+#define _NET_SMC_RDMA_GROUP_H
+
+#include <linux/hashtable.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "../group/group.h"
+#include "link.h"
+#include "llc.h"
+#include "memory.h"
+
+struct smcr_conn;
+
+/**
+ * struct smcr_group - SMC-R's part of a link group
+ * @ref: the link group, each connection, queued work
+ * @role: this side's role; constant
+ * @version: 1 or 2, of SMC-R and so of LLC messages; constant
+ * @net: the namespace; only valid while @group is not NULL
+ * @lock: protects @group, @conns, @nr_conns, @settling, @settled; taken with bottom
+ *	halves off
+ * @group: the link group, NULL once that has ended
+ * @conns: connections by their alert token; read under RCU
+ * @nr_conns: how many
+ * @settling: the connection of the first contact, while its conn_settle is in progress
+ * @settled: first contact is over
+ * @name: of the device of the first link, for monitoring
+ * @max_conns: agreed number of connections; constant once settled
+ * @max_links: agreed number of links; constant once settled
+ * @eye_catcher: elements begin with an eye catcher, because the peer wants it;
+ *	constant once settled
+ * @peer_id: the peer's stack
+ * @links: links
+ * @llc: link layer control
+ * @link_lock: held while the state of a queue pair is changed, and while it is
+ *	destroyed; outside @memory_lock
+ * @memory_lock: protects @rmbs and @rings; process context
+ * @rmbs: our RMBs
+ * @rings: send rings
+ * @rtokens_lock: protects @rtokens; taken with bottom halves off
+ * @rtokens: the peer's RMBs
+ * @closing: the link group has ended
+ * @closed: the peer was told
+ * @work: ends the group in good order, and clears links that went down
+ */
+struct smcr_group {
+	struct kref ref;
+	enum smc_role role;
+	u8 version;
+	struct net *net;
+	spinlock_t lock;	/* protects what says so above */
+	struct smc_group *group;
+	DECLARE_HASHTABLE(conns, 6);
+	unsigned int nr_conns;
+	struct smcr_conn *settling;
+	bool settled;
+	char name[IB_DEVICE_NAME_MAX];
+	u8 max_conns;
+	u8 max_links;
+	bool eye_catcher;
+	struct smc_peer_id peer_id;
+	struct smcr_link links[SMCR_LINKS];
+	struct smcr_llc llc;
+	struct mutex link_lock;		/* see above */
+	struct mutex memory_lock;	/* protects rmbs and rings */
+	struct list_head rmbs;
+	struct list_head rings;
+	spinlock_t rtokens_lock;	/* protects rtokens */
+	struct smcr_rtoken rtokens[SMC_LLC_MAX_RTOKENS];
+	bool closing;
+	bool closed;
+	struct work_struct work;
+};
+
+extern struct workqueue_struct *smcr_wq;
+
+/* transport operations */
+int smcr_group_open(struct smc_group *group, const struct smc_candidate *candidate);
+bool smcr_group_named(const struct smc_group *group, const struct smc_clc_accept *accept);
+void smcr_group_close(struct smc_group *group);
+const char *smcr_group_device_name(const struct smc_group *group);
+
+void smcr_group_exit(void);
+
+struct smcr_group *smcr_group_get(struct smcr_group *rg);
+void smcr_group_put(struct smcr_group *rg);
+void smcr_group_kick(struct smcr_group *rg);	/* let the work look. Any context. */
+
+struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end);
+
+/* A usable link, or NULL. Any context. */
+struct smcr_link *smcr_group_link(struct smcr_group *rg);
+/* The link with that number which is not unused or down, or NULL. Any context. */
+struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number);
+
+void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc);
+
+static inline unsigned int smcr_link_index(const struct smcr_link *link)
+{
+	return link - link->group->links;
+}
+
+/*
+ * Reports of LLC. Any context that may not hold any lock of ours.
+ *
+ * smcr_group_settled(): all of first contact is done, or did not work out: enum
+ *	smc_reason. Once for each smcr_llc_settle() that returned -EINPROGRESS.
+ * smcr_rmb_announced(): CONFIRM RKEY of the RMB was answered, or will not be: 0 or a
+ *	negative errno. Once for each smcr_llc_announce().
+ */
+void smcr_group_settled(struct smcr_group *rg, u32 reason);
+void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err);
+
+#endif /* _NET_SMC_RDMA_GROUP_H */

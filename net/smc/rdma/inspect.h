@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SMC-R as monitoring sees it: copies */
+#ifndef _NET_SMC_RDMA_INSPECT_H
+#define _NET_SMC_RDMA_INSPECT_H
+
+#include "../group/transport.h"
+
+/* As in struct smc_transport */
+bool smcr_group_link_info(const struct smc_group *group, unsigned int index,
+			  struct smc_link_info *out);
+bool smcr_device_info(unsigned int index, struct smc_device_info *out);
+void smcr_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out);
+
+#endif /* _NET_SMC_RDMA_INSPECT_H */

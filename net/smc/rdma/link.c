@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The life of a link: INIT when it is offered to the peer, RTR when the peer's end is
+ * known, RTS when it is confirmed, and its end.
+ *
+ * The end has two phases. *Down*: found out in any context; from then on nothing is
+ * posted. *Cleared*: in the group's work, which waits until the device has let go of
+ * everything, and gives it back.
+ */
+
+#include <linux/random.h>
+
+#include "../object.h"
+#include "../trace.h"
+#include "device.h"
+#include "group.h"
+
+#define RETRIES		7	/* for receiver not ready: for ever */
+#define ACK_TIMEOUT	17	/* 4.096 us << 17 = 0.5 s */
+#define RNR_TIMER	5	/* 0.06 ms */
+
+static atomic_t next_user_id;
+
+/**
+ * smcr_link_init() - a link that has nothing yet
+ * @link: part of @rg
+ * @rg: its group
+ */
+void smcr_link_init(struct smcr_link *link, struct smcr_group *rg)
+{
+	link->group = rg;
+	spin_lock_init(&link->send_lock);
+	INIT_LIST_HEAD(&link->device_node);
+	INIT_LIST_HEAD(&link->waiting);
+	init_waitqueue_head(&link->in_flight);
+}
+
+/**
+ * smcr_link_down_locked() - smcr_link_down(), for whoever holds the lock
+ * @link: the link
+ * @reason: enum smc_link_reason
+ */
+void smcr_link_down_locked(struct smcr_link *link, u32 reason)
+{
+	lockdep_assert_held(&link->send_lock);
+	if (link->state != SMCR_LINK_FORMING && link->state != SMCR_LINK_ACTIVE)
+		return;
+	WRITE_ONCE(link->state, SMCR_LINK_DOWN);
+	link->reason = reason;
+	trace_smcr_link_down(link->group->net, link->number, link->user_id, reason);
+	smcr_group_kick(link->group);
+	wake_up(&link->in_flight);
+}
+
+/**
+ * smcr_link_down() - a link failed, or must end
+ * @link: the link; if it is not there, nothing happens
+ * @reason: enum smc_link_reason
+ *
+ * Any context. The group's work does the rest.
+ */
+void smcr_link_down(struct smcr_link *link, u32 reason)
+{
+	spin_lock_bh(&link->send_lock);
+	smcr_link_down_locked(link, reason);
+	spin_unlock_bh(&link->send_lock);
+}
+
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct smcr_link *link = context;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_ACCESS_ERR:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_PATH_MIG_ERR:
+		break;
+	default:
+		return;
+	}
+	/* May come from an interrupt, where send_lock must not be taken */
+	WRITE_ONCE(link->failed, true);
+	smcr_group_kick(link->group);
+}
+
+static int create_qp(struct smcr_link *link)
+{
+	struct ib_qp_init_attr init = {
+		.event_handler	= qp_event,
+		.qp_context	= link,
+		.send_cq	= link->cq,
+		.recv_cq	= link->cq,
+		.cap = {
+			.max_send_wr	 = SMCR_SEND_REQUESTS + 1,	/* one to drain */
+			.max_recv_wr	 = SMCR_RECV_SLOTS + 1,
+			.max_send_sge	 = 1,
+			.max_recv_sge	 = 2,
+			.max_inline_data = SMCR_MESSAGE_BYTES,
+		},
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+	struct ib_qp *qp = ib_create_qp(link->pd, &init);
+
+	if (IS_ERR(qp)) {
+		init.cap.max_inline_data = 0;
+		qp = ib_create_qp(link->pd, &init);
+	}
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	link->qp = qp;
+	link->inline_sends = init.cap.max_inline_data >= SMCR_MESSAGE_BYTES;
+	link->local.qpn = qp->qp_num;
+	link->local.psn = get_random_u32() & 0xffffff;
+	return 0;
+}
+
+static int to_init(struct smcr_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_INIT,
+		.pkey_index	= 0,
+		.port_num	= link->gid->port,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			    IB_QP_ACCESS_FLAGS);
+}
+
+static int create_queues(struct smcr_link *link)
+{
+	struct ib_device *ibdev = link->gid->dev->ibdev;
+	struct ib_pd *pd = ib_alloc_pd(ibdev, 0);
+	struct ib_cq *cq;
+	int err;
+
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	link->pd = pd;
+	link->nr_cqe = SMCR_SEND_REQUESTS + SMCR_RECV_SLOTS + 2;
+	/* The pool spreads its queues over the device's vectors, and so over the CPUs */
+	cq = ib_cq_pool_get(ibdev, link->nr_cqe, -1, IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	link->cq = cq;
+	err = smcr_send_create(link);
+	if (!err)
+		err = smcr_recv_create(link);
+	if (!err)
+		err = create_qp(link);
+	if (!err)
+		err = to_init(link);
+	if (!err)
+		err = smcr_recv_post_all(link);
+	return err;
+}
+
+static void destroy_queues(struct smcr_link *link)
+{
+	if (link->qp)
+		ib_drain_qp(link->qp);
+	smcr_memory_unregister(link);
+	if (link->qp)
+		ib_destroy_qp(link->qp);
+	link->qp = NULL;
+	smcr_recv_destroy(link);
+	smcr_send_destroy(link);
+	if (link->cq)
+		ib_cq_pool_put(link->cq, link->nr_cqe);
+	link->cq = NULL;
+	if (link->pd)
+		ib_dealloc_pd(link->pd);
+	link->pd = NULL;
+}
+
+static void leave_device(struct smcr_link *link)
+{
+	struct smcr_gid *gid = link->gid;
+
+	smcr_device_leave(gid->dev, link);
+	link->gid = NULL;
+	smcr_gid_put(gid);
+	smc_object_destroyed(SMC_OBJECT_LINK);
+}
+
+/* With link_lock: the queue pair is there as long as that is held */
+static bool is_forming(const struct smcr_link *link)
+{
+	lockdep_assert_held(&link->group->link_lock);
+	return READ_ONCE(link->state) == SMCR_LINK_FORMING;
+}
+
+static void set_state(struct smcr_link *link, enum smcr_link_state state)
+{
+	spin_lock_bh(&link->send_lock);
+	WRITE_ONCE(link->state, state);
+	spin_unlock_bh(&link->send_lock);
+}
+
+/*
+ * Removal of the device takes down what is there: either it finds this link forming, or we
+ * find that it has begun.
+ */
+static bool is_gone(struct smcr_device *dev)
+{
+	bool gone;
+
+	spin_lock_bh(&dev->lock);
+	gone = dev->gone;
+	spin_unlock_bh(&dev->lock);
+	return gone;
+}
+
+/**
+ * smcr_link_create() - create the queue pair
+ * @link: an unused link
+ * @gid: our port; the link takes a reference
+ *
+ * May sleep.
+ *
+ * Return: 0, the link is SMCR_LINK_FORMING, its queue pair INIT; or a negative errno,
+ * it is unused.
+ */
+int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
+{
+	int err;
+
+	link->gid = smcr_gid_get(gid);
+	memcpy(link->local.gid.bytes, gid->gid.raw, sizeof(link->local.gid.bytes));
+	memcpy(link->local.mac, gid->mac, sizeof(link->local.mac));
+	link->local.mtu = gid->mtu;
+	link->port = gid->port;
+	link->ifindex = gid->ifindex;
+	link->user_id = atomic_inc_return(&next_user_id);
+	link->head = 0;
+	link->tail = 0;
+	link->unsignalled = 0;
+	link->rts = false;
+	link->failed = false;
+	link->last_received = jiffies;
+	if (!smcr_device_enter(gid->dev, link)) {
+		link->gid = NULL;
+		smcr_gid_put(gid);
+		return -ENODEV;
+	}
+	smc_object_created(SMC_OBJECT_LINK);
+	err = create_queues(link);
+	if (err) {
+		destroy_queues(link);
+		leave_device(link);
+		return err;
+	}
+	set_state(link, SMCR_LINK_FORMING);
+	if (is_gone(gid->dev))
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+	return 0;
+}
+
+/**
+ * smcr_link_look_ahead() - does the link stay within one subnet?
+ * @link: a link that was created
+ * @peer: the peer's port
+ *
+ * The server's Accept tells, before the queue pair needs to know the way; clients
+ * decline a link that needs a router without reason. If there is no way at all,
+ * smcr_link_connect() will find that out. May sleep.
+ */
+void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer)
+{
+	struct smcr_group *rg = link->group;
+	struct rdma_ah_attr attr;
+
+	mutex_lock(&rg->link_lock);
+	if (is_forming(link) && !smcr_route(rg->net, link->gid, &peer->gid, peer->mac, &attr,
+					    &link->direct))
+		rdma_destroy_ah_attr(&attr);
+	mutex_unlock(&rg->link_lock);
+}
+
+static int to_rtr(struct smcr_link *link)
+{
+	const struct smcr_link_peer *peer = &link->peer;
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_RTR,
+		.path_mtu	= min(peer->mtu, link->local.mtu),
+		.dest_qp_num	= peer->qpn,
+		.rq_psn		= peer->psn,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer	= RNR_TIMER,
+	};
+	int err;
+
+	lockdep_assert_held(&link->group->link_lock);
+	err = smcr_route(link->group->net, link->gid, &peer->gid, peer->mac, &attr.ah_attr,
+			 &link->direct);
+	if (err)
+		return err;
+	err = ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
+			   IB_QP_DEST_QPN | IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
+			   IB_QP_MIN_RNR_TIMER);
+	rdma_destroy_ah_attr(&attr.ah_attr);
+	return err;
+}
+
+/**
+ * smcr_link_connect() - the peer's end is known: the queue pair can receive
+ * @link: a forming link, with @peer filled in
+ *
+ * May sleep.
+ *
+ * Return: 0; -ENOLINK if it went down meanwhile; or another negative errno.
+ */
+int smcr_link_connect(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	int err;
+
+	mutex_lock(&rg->link_lock);
+	err = is_forming(link) ? to_rtr(link) : -ENOLINK;
+	mutex_unlock(&rg->link_lock);
+	return err;
+}
+
+static int to_rts(struct smcr_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_RTS,
+		.timeout	= ACK_TIMEOUT,
+		.retry_cnt	= RETRIES,
+		.rnr_retry	= RETRIES,
+		.sq_psn		= link->local.psn,
+		.max_rd_atomic	= 1,
+	};
+	int err;
+
+	err = ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+			   IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+	if (err)
+		return err;
+	spin_lock_bh(&link->send_lock);
+	link->rts = true;
+	spin_unlock_bh(&link->send_lock);
+	return smcr_memory_register(link);
+}
+
+/**
+ * smcr_link_start() - the queue pair can send
+ * @link: a forming link that is connected
+ *
+ * Memory is registered first of all: the peer may write once it has got a message.
+ * May sleep.
+ *
+ * Return: 0; -ENOLINK if it went down meanwhile; or another negative errno.
+ */
+int smcr_link_start(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	int err;
+
+	mutex_lock(&rg->link_lock);
+	err = is_forming(link) ? to_rts(link) : -ENOLINK;
+	mutex_unlock(&rg->link_lock);
+	return err;
+}
+
+/**
+ * smcr_link_activate() - CONFIRM LINK is done: connections may use the link
+ * @link: a forming link; if it went down meanwhile, nothing happens
+ */
+void smcr_link_activate(struct smcr_link *link)
+{
+	spin_lock_bh(&link->send_lock);
+	if (link->state == SMCR_LINK_FORMING)
+		WRITE_ONCE(link->state, SMCR_LINK_ACTIVE);
+	spin_unlock_bh(&link->send_lock);
+}
+
+/**
+ * smcr_link_clear() - give back all that a link has
+ * @link: a link that is down; unused afterwards
+ *
+ * In the group's work only. May sleep, but for the device only.
+ */
+void smcr_link_clear(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+
+	mutex_lock(&rg->link_lock);
+	destroy_queues(link);
+	mutex_unlock(&rg->link_lock);
+	smcr_rtoken_forget_link(link);
+	link->rts = false;
+	leave_device(link);
+	set_state(link, SMCR_LINK_UNUSED);
+}

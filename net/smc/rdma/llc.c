@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Link layer control: messages and wishes come in, time passes, the group ends.
+ *
+ * One work item per group looks at all that has come in and does what is due. It never
+ * waits for the peer: it notes what is expected until when. A peer that breaks the
+ * protocol or does not answer loses the link (RFC 7609, C.7.1).
+ */
+
+#include <linux/slab.h>
+
+#include "../net.h"
+#include "../wire/reason.h"
+#include "group.h"
+
+#define MAX_RECEIVED	64	/* more than a peer sends before it must wait for answers */
+#define MAX_DEFERRED	8
+#define TEST_PATIENCE	(5 * HZ)
+#define TEST_OFF	(60 * HZ)	/* look whether it was switched on */
+#define RETRY_SEND	(HZ / 50 + 1)
+#define FLUSH_TIME	(HZ / 5)
+#define CLOSE_TIME	(2 * HZ)
+#define NEVER		MAX_JIFFY_OFFSET
+
+/**
+ * struct message - what came in
+ * @list: in smcr_llc.received or smcr_llc.deferred
+ * @link: from there
+ * @len: length of @bytes
+ * @bytes: copy of it
+ */
+struct message {
+	struct list_head list;
+	struct smcr_link *link;
+	size_t len;
+	u8 bytes[];
+};
+
+static bool is_server(const struct smcr_group *rg)
+{
+	return rg->role == SMC_SERVER;
+}
+
+static bool is_there(const struct smcr_link *link)
+{
+	u8 state = READ_ONCE(link->state);
+
+	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
+}
+
+/* Let the work look at what came in. Any context. */
+static void kick(struct smcr_group *rg)
+{
+	smcr_group_get(rg);
+	if (mod_delayed_work(smcr_wq, &rg->llc.work, 0))
+		smcr_group_put(rg);	/* was queued already */
+}
+
+/**
+ * smcr_llc_received() - a message came in
+ * @link: from there
+ * @buf: the message, not trusted; it is copied
+ * @len: its length
+ *
+ * Any context. When there is no memory for it, it is lost, as if the network had lost
+ * it: whoever waits for an answer takes the link down.
+ */
+void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len)
+{
+	struct smcr_llc *llc = &link->group->llc;
+	struct message *message;
+	bool flood;
+
+	message = kmalloc(struct_size(message, bytes, len), GFP_ATOMIC | __GFP_NOWARN);
+	if (!message)
+		return;
+	message->link = link;
+	message->len = len;
+	memcpy(message->bytes, buf, len);
+
+	spin_lock_bh(&llc->lock);
+	flood = llc->nr_received >= MAX_RECEIVED;
+	if (!flood) {
+		list_add_tail(&message->list, &llc->received);
+		llc->nr_received++;
+	}
+	spin_unlock_bh(&llc->lock);
+	if (flood) {
+		kfree(message);
+		smcr_llc_violation(link, "too many messages");
+		return;
+	}
+	kick(link->group);
+}
+
+/**
+ * smcr_llc_violation() - the peer broke the protocol: the link goes down (R-LLC-21)
+ * @link: the link
+ * @what: for people
+ *
+ * Any context.
+ */
+void smcr_llc_violation(struct smcr_link *link, const char *what)
+{
+	pr_debug_ratelimited("%s: link %u: LLC violation: %s\n", link->group->name, link->number,
+			     what);
+	smcr_link_down(link, SMC_LINK_PROTOCOL);
+}
+
+/**
+ * smcr_llc_send() - send smcr_llc.msg as a request
+ * @link: over this link
+ *
+ * Return: 0 or a negative errno. On -EAGAIN the work looks again soon.
+ */
+int smcr_llc_send(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+	int err;
+
+	lockdep_assert_held(&llc->mutex);
+	llc->msg.version = link->group->version;
+	err = smcr_link_send(link, &llc->msg);
+	if (err == -EAGAIN)
+		llc->retry_send = true;
+	return err;
+}
+
+/**
+ * smcr_llc_reply() - send the answer in smcr_llc.msg
+ * @link: over the link on which the request came (R-LLC-08)
+ *
+ * A peer that sends requests faster than it takes answers has no right to any.
+ */
+void smcr_llc_reply(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+
+	lockdep_assert_held(&llc->mutex);
+	llc->msg.reply = true;
+	if (smcr_link_send(link, &llc->msg))
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+}
+
+/**
+ * smcr_llc_await() - from now on the peer has time to go on with an exchange
+ * @rg: the group
+ * @flow: the exchange
+ * @link: goes down when it does not
+ */
+void smcr_llc_await(struct smcr_group *rg, enum smc_llc_flow flow, struct smcr_link *link)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	lockdep_assert_held(&llc->mutex);
+	llc->flow = flow;
+	llc->flow_link = link;
+	llc->deadline = jiffies + smc_llc_patience(flow).seconds * HZ;
+	llc->has_deadline = true;
+}
+
+/**
+ * smcr_llc_flow_over() - the exchange has ended
+ * @rg: the group
+ *
+ * If it has overtaken our CONFIRM RKEY, that one goes on (R-COL-11).
+ */
+void smcr_llc_flow_over(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	lockdep_assert_held(&llc->mutex);
+	llc->flow_link = NULL;
+	llc->has_deadline = false;
+	if (llc->flow == SMC_LLC_FLOW_END)
+		return;
+	if (llc->announcement.rmb && !llc->announcement.again)
+		smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, llc->announcement.link);
+	else
+		llc->flow = SMC_LLC_FLOW_NONE;
+}
+
+/**
+ * smcr_llc_settled() - first contact is over
+ * @rg: the group
+ * @reason: SMC_REASON_NONE, or why it did not work out; only the first one counts
+ */
+void smcr_llc_settled(struct smcr_group *rg, u32 reason)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	lockdep_assert_held(&llc->mutex);
+	if (!llc->settling)
+		return;
+	llc->settling = false;
+	llc->has_outcome = true;
+	llc->outcome = reason;
+}
+
+static void (*const handlers[SMC_LLC_EVENTS])(struct smcr_link *link) = {
+	[SMC_LLC_GOT_CONFIRM_LINK]	= smcr_llc_got_confirm_link,
+	[SMC_LLC_GOT_ADD_LINK]		= smcr_llc_got_add_link,
+	[SMC_LLC_GOT_DELETE_LINK]	= smcr_llc_got_delete_link,
+	[SMC_LLC_GOT_DELETE_ALL]	= smcr_llc_got_delete_all,
+	[SMC_LLC_GOT_HINT]		= smcr_llc_got_hint,
+	[SMC_LLC_GOT_CONFIRM_RKEY]	= smcr_llc_got_confirm_rkey,
+	[SMC_LLC_GOT_CONFIRM_RKEY_CONT]	= smcr_llc_got_confirm_rkey_cont,
+	[SMC_LLC_GOT_DELETE_RKEY]	= smcr_llc_got_delete_rkey,
+	[SMC_LLC_GOT_TEST_LINK]		= smcr_llc_got_test_link,
+	[SMC_LLC_REPLY_CONFIRM_LINK]	= smcr_llc_reply_confirm_link,
+	[SMC_LLC_REPLY_ADD_LINK]	= smcr_llc_reply_add_link,
+	[SMC_LLC_REPLY_DELETE_LINK]	= smcr_llc_reply_delete_link,
+	[SMC_LLC_REPLY_CONFIRM_RKEY]	= smcr_llc_reply_confirm_rkey,
+	[SMC_LLC_REPLY_CONFIRM_RKEY_CONT] = smcr_llc_reply_confirm_rkey_cont,
+	[SMC_LLC_REPLY_TEST_LINK]	= smcr_llc_reply_test_link,
+};
+
+/*
+ * The table also admits what belongs to exchanges that we never begin: continuations of
+ * ADD LINK, and replies to REQUEST ADD LINK and DELETE RKEY. Unasked they break the
+ * protocol.
+ */
+static void dispatch(struct smcr_link *link, enum smc_llc_event event)
+{
+	if (handlers[event])
+		handlers[event](link);
+	else
+		smcr_llc_violation(link, "nothing was asked");
+}
+
+static bool defer(struct smcr_llc *llc, struct message *message)
+{
+	if (llc->nr_deferred >= MAX_DEFERRED) {
+		smcr_llc_violation(message->link, "too much at once");
+		return false;
+	}
+	list_add_tail(&message->list, &llc->deferred);
+	llc->nr_deferred++;
+	return true;
+}
+
+/* Return: whether the message is kept for later */
+static bool handle(struct smcr_group *rg, struct message *message)
+{
+	struct smcr_link *link = message->link;
+	struct smcr_llc *llc = &rg->llc;
+	struct smc_llc_step step;
+	enum smc_llc_event event;
+	int err;
+
+	if (!is_there(link))
+		return false;
+	err = smc_llc_parse(message->bytes, message->len, &llc->msg);
+	if (err == -ENOMSG)
+		return false;
+	if (err || llc->msg.version != rg->version) {
+		smcr_llc_violation(link, "malformed");
+		return false;
+	}
+
+	event = smc_llc_event_of(is_server(rg), &llc->msg);
+	step = smc_llc_step(is_server(rg), llc->flow, event);
+	switch (step.verdict) {
+	case SMC_LLC_GO:
+		llc->flow = step.flow;
+		dispatch(link, event);
+		break;
+	case SMC_LLC_LATER:
+		return defer(llc, message);
+	case SMC_LLC_IGNORE:
+		break;
+	case SMC_LLC_REFUSE:
+		smcr_llc_refuse_rkey(link);
+		break;
+	case SMC_LLC_BROKEN:
+		smcr_llc_violation(link, smc_llc_type_name(llc->msg.type));
+		break;
+	}
+	return false;
+}
+
+static void handle_all(struct smcr_group *rg, struct list_head *messages)
+{
+	struct message *message, *next;
+
+	list_for_each_entry_safe(message, next, messages, list) {
+		list_del(&message->list);
+		if (!handle(rg, message))
+			kfree(message);
+	}
+}
+
+/* What had to wait for the exchange that has ended now; it may have to wait again */
+static void handle_deferred(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	LIST_HEAD(messages);
+
+	if (llc->flow != SMC_LLC_FLOW_NONE)
+		return;
+	list_splice_init(&llc->deferred, &messages);
+	llc->nr_deferred = 0;
+	handle_all(rg, &messages);
+}
+
+static void begin_settling(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_llc *llc = &rg->llc;
+
+	llc->settling = true;
+	if (llc->flow != SMC_LLC_FLOW_CONFIRM || !is_there(link)) {
+		smcr_llc_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+		return;
+	}
+	smcr_llc_await(rg, SMC_LLC_FLOW_CONFIRM, link);
+	if (is_server(rg))
+		smcr_llc_start_confirm(link);
+}
+
+/* First contact: before CLC is done nothing can be said about messages that came */
+static bool is_begun(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_link *link;
+
+	spin_lock_bh(&llc->lock);
+	link = llc->settle;
+	llc->settle = NULL;
+	spin_unlock_bh(&llc->lock);
+	if (link)
+		begin_settling(link);
+	return llc->flow != SMC_LLC_FLOW_CONFIRM || llc->has_deadline;
+}
+
+static void take_received(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	LIST_HEAD(messages);
+
+	spin_lock_bh(&llc->lock);
+	list_splice_init(&llc->received, &messages);
+	llc->nr_received = 0;
+	list_splice_tail_init(&llc->wishes, &llc->queue);
+	spin_unlock_bh(&llc->lock);
+	handle_all(rg, &messages);
+}
+
+/* The peer did not go on with the exchange (R-LTO-01 to R-LTO-20) */
+static void check_deadline(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	if (!llc->has_deadline || time_before(jiffies, llc->deadline))
+		return;
+	llc->has_deadline = false;
+	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
+	if (llc->flow_link) {
+		pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name,
+				     llc->flow_link->number, smc_llc_flow_name(llc->flow));
+		smcr_link_down(llc->flow_link, SMC_LINK_LOST_PATH);
+	}
+}
+
+static unsigned long test_time(struct smcr_group *rg)
+{
+	unsigned long seconds = 0;
+
+	spin_lock_bh(&rg->lock);
+	if (rg->group)
+		seconds = READ_ONCE(smc_net(rg->net)->knobs.testlink_time);
+	spin_unlock_bh(&rg->lock);
+	return seconds * HZ;
+}
+
+/* Return: in how many jiffies the link must be looked at again */
+static unsigned long test_link(struct smcr_link *link, unsigned long time)
+{
+	struct smcr_llc_test *test = &link->group->llc.tests[smcr_link_index(link)];
+	unsigned long heard = READ_ONCE(link->last_received);
+	unsigned long now = jiffies;
+
+	if (!smcr_link_usable(link))
+		return NEVER;
+	if (test->outstanding) {
+		if (time_before(now, test->sent + TEST_PATIENCE))
+			return test->sent + TEST_PATIENCE - now;
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+		return NEVER;
+	}
+	if (!time)
+		return TEST_OFF;
+	if (time_before(now, heard + time))
+		return heard + time - now;
+	smcr_llc_send_test(link);
+	return TEST_PATIENCE;
+}
+
+static unsigned long test_links(struct smcr_group *rg)
+{
+	unsigned long time = test_time(rg), next = NEVER;
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		next = min(next, test_link(&rg->links[i], time));
+	return next;
+}
+
+/**
+ * smcr_llc_flush() - wait until the device has sent what was posted
+ * @link: the link
+ *
+ * That takes a round trip, unless the peer is dead; so not for long.
+ */
+void smcr_llc_flush(struct smcr_link *link)
+{
+	wait_event_timeout(link->in_flight,
+			   !is_there(link) || READ_ONCE(link->head) == READ_ONCE(link->tail),
+			   FLUSH_TIME);
+}
+
+/* Our end of the group goes. An idle group is no reason that a client has (R-DL-07). */
+static void check_closing(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_link *link;
+	bool closing;
+
+	spin_lock_bh(&llc->lock);
+	closing = llc->closing;
+	spin_unlock_bh(&llc->lock);
+	if (!closing || llc->flow == SMC_LLC_FLOW_END)
+		return;
+
+	link = smcr_group_link(rg);
+	llc->flow = smc_llc_step(is_server(rg), llc->flow, SMC_LLC_WANT_END).flow;
+	llc->ended = true;
+	smcr_llc_flow_over(rg);
+	if (!link) {
+		complete_all(&llc->closed);
+		return;
+	}
+	smcr_llc_send_delete_all(link, is_server(rg) ? SMC_LINK_INACTIVE : SMC_LINK_OPERATOR);
+	/* The client's is a request, which the server answers by its own (R-DL-13, R-DL-14) */
+	if (is_server(rg)) {
+		smcr_llc_flush(link);
+		complete_all(&llc->closed);
+	}
+}
+
+/* Tell what is over, with no lock held */
+static void report(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_rmb *rmb, *next;
+	bool has_outcome;
+	LIST_HEAD(done);
+	u32 outcome;
+
+	mutex_lock(&llc->mutex);
+	has_outcome = llc->has_outcome;
+	outcome = llc->outcome;
+	llc->has_outcome = false;
+	list_splice_init(&llc->done, &done);
+	mutex_unlock(&llc->mutex);
+
+	if (has_outcome)
+		smcr_group_settled(rg, outcome);
+	list_for_each_entry_safe(rmb, next, &done, llc_node) {
+		list_del_init(&rmb->llc_node);
+		smcr_rmb_announced(rg, rmb, rmb->llc_error);
+	}
+}
+
+static unsigned long next_look(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	unsigned long next = test_links(rg);
+
+	if (llc->has_deadline)
+		next = min(next, time_before(jiffies, llc->deadline) ?
+			   llc->deadline - jiffies : 0);
+	if (llc->retry_send)
+		next = min_t(unsigned long, next, RETRY_SEND);
+	return next;
+}
+
+static void llc_work(struct work_struct *work)
+{
+	struct smcr_group *rg = container_of(to_delayed_work(work), struct smcr_group, llc.work);
+	struct smcr_llc *llc = &rg->llc;
+	unsigned long next;
+
+	mutex_lock(&llc->mutex);
+	llc->retry_send = false;
+	if (is_begun(rg))
+		take_received(rg);
+	check_deadline(rg);
+	handle_deferred(rg);
+	smcr_llc_announce_next(rg);
+	check_closing(rg);
+	next = next_look(rg);
+	mutex_unlock(&llc->mutex);
+	report(rg);
+
+	/* The reference goes with the work, which may have been queued meanwhile */
+	if (next == NEVER || !queue_delayed_work(smcr_wq, &llc->work, next))
+		smcr_group_put(rg);
+}
+
+/**
+ * smcr_llc_settle() - first contact: CLC is done
+ * @link: the first link
+ *
+ * Return: -EINPROGRESS; smcr_group_settled() reports the outcome.
+ */
+int smcr_llc_settle(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+
+	spin_lock_bh(&llc->lock);
+	llc->settle = link;
+	spin_unlock_bh(&llc->lock);
+	kick(link->group);
+	return -EINPROGRESS;
+}
+
+/**
+ * smcr_llc_announce() - tell the peer of an RMB
+ * @rg: the group
+ * @rmb: the RMB; smcr_rmb_announced() reports the outcome, once
+ */
+void smcr_llc_announce(struct smcr_group *rg, struct smcr_rmb *rmb)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	spin_lock_bh(&llc->lock);
+	list_add_tail(&rmb->llc_node, &llc->wishes);
+	spin_unlock_bh(&llc->lock);
+	kick(rg);
+}
+
+static void forget_messages(struct smcr_link *link, struct list_head *messages,
+			    unsigned int *nr)
+{
+	struct message *message, *next;
+
+	list_for_each_entry_safe(message, next, messages, list) {
+		if (message->link != link)
+			continue;
+		list_del(&message->list);
+		kfree(message);
+		--*nr;
+	}
+}
+
+/**
+ * smcr_llc_link_down() - a link is down and is about to be cleared
+ * @link: the link
+ *
+ * What was waited for on this link fails now; announcements that are under way are made
+ * anew if there is another link (R-LLC-16). Process context, without locks.
+ */
+void smcr_llc_link_down(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_llc *llc = &rg->llc;
+
+	mutex_lock(&llc->mutex);
+	spin_lock_bh(&llc->lock);
+	forget_messages(link, &llc->received, &llc->nr_received);
+	list_splice_tail_init(&llc->wishes, &llc->queue);
+	spin_unlock_bh(&llc->lock);
+	forget_messages(link, &llc->deferred, &llc->nr_deferred);
+	memset(&llc->tests[smcr_link_index(link)], 0, sizeof(llc->tests[0]));
+	if (llc->continued.link == link)
+		llc->continued.link = NULL;
+
+	if (!smcr_group_link(rg)) {
+		smcr_llc_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+		smcr_llc_announced(rg, -ENOLINK);
+		llc->flow = SMC_LLC_FLOW_END;
+		llc->has_deadline = false;
+		complete_all(&llc->closed);
+	} else {
+		if (llc->announcement.link == link)
+			llc->announcement.again = true;
+		if (llc->flow_link == link)
+			smcr_llc_flow_over(rg);
+	}
+	mutex_unlock(&llc->mutex);
+	report(rg);
+	kick(rg);
+}
+
+/**
+ * smcr_llc_close() - the group ends: tell the peer
+ * @rg: the group
+ *
+ * Waits until it has answered, but no longer than CLOSE_TIME.
+ */
+void smcr_llc_close(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	spin_lock_bh(&llc->lock);
+	llc->closing = true;
+	spin_unlock_bh(&llc->lock);
+	kick(rg);
+	wait_for_completion_timeout(&llc->closed, CLOSE_TIME);
+}
+
+/**
+ * smcr_llc_init() - of a group that has no links yet
+ * @rg: the group
+ */
+void smcr_llc_init(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	spin_lock_init(&llc->lock);
+	INIT_LIST_HEAD(&llc->received);
+	INIT_LIST_HEAD(&llc->wishes);
+	INIT_DELAYED_WORK(&llc->work, llc_work);
+	mutex_init(&llc->mutex);
+	llc->flow = SMC_LLC_FLOW_CONFIRM;
+	INIT_LIST_HEAD(&llc->deferred);
+	INIT_LIST_HEAD(&llc->queue);
+	INIT_LIST_HEAD(&llc->done);
+	init_completion(&llc->closed);
+}
+
+static void free_messages(struct list_head *messages)
+{
+	struct message *message, *next;
+
+	list_for_each_entry_safe(message, next, messages, list) {
+		list_del(&message->list);
+		kfree(message);
+	}
+}
+
+/**
+ * smcr_llc_exit() - no link is there any more
+ * @rg: the group
+ *
+ * May sleep. Afterwards nothing is reported from here.
+ */
+void smcr_llc_exit(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	if (cancel_delayed_work_sync(&llc->work))
+		smcr_group_put(rg);
+	free_messages(&llc->received);
+	free_messages(&llc->deferred);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Link layer control: the conversation of the two ends of a link group about its
+ * links and memory.
+ *
+ *	llc.c		messages and wishes come in; time; the end
+ *	llc_link.c	CONFIRM, ADD, DELETE, TEST LINK
+ *	llc_rkey.c	CONFIRM and DELETE RKEY
+ *	llc_flow.c	who may start what, when					(pure)
+ *
+ * Everything is done by one work item, one thing after the other. Nothing here waits
+ * for the peer, except smcr_llc_close().
+ */
+#ifndef _NET_SMC_RDMA_LLC_H
+#define _NET_SMC_RDMA_LLC_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "../wire/llc.h"
+#include "llc_flow.h"
+#include "memory.h"
+
+struct smcr_group;
+struct smcr_link;
+struct smcr_rmb;
+
+/**
+ * struct smcr_llc_test - TEST LINK of one link
+ * @outstanding: it was sent, and no answer came
+ * @sent: when, in jiffies
+ * @data: what is to come back
+ */
+struct smcr_llc_test {
+	bool outstanding;
+	unsigned long sent;
+	u8 data[16];
+};
+
+/**
+ * struct smcr_llc_announcement - our CONFIRM RKEY that is under way
+ * @rmb: what it is about, NULL if there is none
+ * @link: on which it is sent
+ * @next: index of the first link that was not told of yet
+ * @left: number of other links in the last message sent, and still to come
+ * @tries: how often it was sent
+ * @again: the peer was busy: send it again when the exchange under way is over
+ * @again_at: but not before this time, in jiffies
+ */
+struct smcr_llc_announcement {
+	struct smcr_rmb *rmb;
+	struct smcr_link *link;
+	unsigned int next;
+	u8 left;
+	u8 tries;
+	bool again;
+	unsigned long again_at;
+};
+
+/**
+ * struct smcr_llc_continued - the peer's CONFIRM RKEY that is to be continued
+ * @link: on which it came, NULL if there is none
+ * @rkey: key of its RMB on that link
+ * @left: other links to come
+ */
+struct smcr_llc_continued {
+	struct smcr_link *link;
+	u32 rkey;
+	u8 left;
+};
+
+/**
+ * struct smcr_llc - a group's part of link layer control
+ * @lock: protects what comes in: the fields up to @settle; taken with bottom halves
+ *	off
+ * @received: messages
+ * @nr_received: how many
+ * @wishes: RMBs to be announced
+ * @closing: the group ends
+ * @settle: link of the first contact, when CLC is done
+ * @work: does everything, at once or when time has come; has a group reference
+ * @mutex: held by who looks at the fields below; nobody waits for the peer under it
+ * @msg: the message that is being handled, received or to be sent
+ * @flow: exchange under way
+ * @flow_link: link it is about
+ * @deadline: when the peer must have answered, in jiffies
+ * @has_deadline: @deadline is set
+ * @retry_send: something could not be sent now
+ * @settling: first contact: CONFIRM LINK and ADD LINK are not over
+ * @deferred: messages that wait for the end of the exchange
+ * @nr_deferred: how many
+ * @queue: RMBs that wait for their turn
+ * @announcement: CONFIRM RKEY under way
+ * @continued: the peer's
+ * @tests: by link
+ * @ended: we told the peer that the group ends
+ * @closed: the group's end is told, and answered where there is an answer
+ * @done: RMBs whose announcement is over
+ * @has_outcome: first contact is over
+ * @outcome: enum smc_reason, how
+ */
+struct smcr_llc {
+	spinlock_t lock;	/* protects what comes in */
+	struct list_head received;
+	unsigned int nr_received;
+	struct list_head wishes;
+	bool closing;
+	struct smcr_link *settle;
+	struct delayed_work work;
+
+	struct mutex mutex;	/* protects the rest */
+	struct smc_llc msg;
+	enum smc_llc_flow flow;
+	struct smcr_link *flow_link;
+	unsigned long deadline;
+	bool has_deadline;
+	bool retry_send;
+	bool settling;
+	struct list_head deferred;
+	unsigned int nr_deferred;
+	struct list_head queue;
+	struct smcr_llc_announcement announcement;
+	struct smcr_llc_continued continued;
+	struct smcr_llc_test tests[SMCR_LINKS];
+	bool ended;
+	struct completion closed;
+	struct list_head done;
+	bool has_outcome;
+	u32 outcome;
+};
+
+void smcr_llc_init(struct smcr_group *group);
+/* No link is there any more. May sleep; afterwards there are no reports from here. */
+void smcr_llc_exit(struct smcr_group *group);
+
+/* From the receive queue: @len bytes, not trusted; copied. Softirq. */
+void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len);
+
+/*
+ * First contact: CLC is done. The server's link is RTS: it starts with CONFIRM LINK. The
+ * client's is RTR, and its CONFIRM LINK may have come in already. Process context.
+ * Returns 0, -EINPROGRESS (see smcr_group_settled()) or another negative errno.
+ */
+int smcr_llc_settle(struct smcr_link *link);
+
+/* Tell the peer of an RMB which is registered with all links. Process context. */
+void smcr_llc_announce(struct smcr_group *group, struct smcr_rmb *rmb);
+
+/* The link went down: nothing more comes from it, what was waited for fails. Process context. */
+void smcr_llc_link_down(struct smcr_link *link);
+
+/*
+ * The group ends: tell the peer by DELETE LINK for all links, and wait until it has
+ * answered or some time has passed. May sleep.
+ */
+void smcr_llc_close(struct smcr_group *group);
+
+/*
+ * Between the files of link layer control. smcr_llc.mutex is held; smcr_llc.msg is the
+ * message that was received, and may be overwritten.
+ */
+
+/* llc.c */
+void smcr_llc_violation(struct smcr_link *link, const char *what);
+int smcr_llc_send(struct smcr_link *link);
+void smcr_llc_reply(struct smcr_link *link);
+void smcr_llc_await(struct smcr_group *group, enum smc_llc_flow flow, struct smcr_link *link);
+void smcr_llc_flow_over(struct smcr_group *group);
+void smcr_llc_flush(struct smcr_link *link);
+void smcr_llc_settled(struct smcr_group *group, u32 reason);
+
+/* llc_link.c */
+void smcr_llc_start_confirm(struct smcr_link *link);
+void smcr_llc_got_confirm_link(struct smcr_link *link);
+void smcr_llc_reply_confirm_link(struct smcr_link *link);
+void smcr_llc_got_add_link(struct smcr_link *link);
+void smcr_llc_reply_add_link(struct smcr_link *link);
+void smcr_llc_got_delete_link(struct smcr_link *link);
+void smcr_llc_got_delete_all(struct smcr_link *link);
+void smcr_llc_reply_delete_link(struct smcr_link *link);
+void smcr_llc_got_hint(struct smcr_link *link);
+void smcr_llc_got_test_link(struct smcr_link *link);
+void smcr_llc_reply_test_link(struct smcr_link *link);
+void smcr_llc_send_test(struct smcr_link *link);
+void smcr_llc_send_delete_all(struct smcr_link *link, u32 reason);
+
+/* llc_rkey.c */
+void smcr_llc_announce_next(struct smcr_group *group);
+void smcr_llc_announced(struct smcr_group *group, int err);
+void smcr_llc_got_confirm_rkey(struct smcr_link *link);
+void smcr_llc_got_confirm_rkey_cont(struct smcr_link *link);
+void smcr_llc_got_delete_rkey(struct smcr_link *link);
+void smcr_llc_refuse_rkey(struct smcr_link *link);
+void smcr_llc_reply_confirm_rkey(struct smcr_link *link);
+void smcr_llc_reply_confirm_rkey_cont(struct smcr_link *link);
+
+#endif /* _NET_SMC_RDMA_LLC_H */

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Link layer control about links: CONFIRM LINK, ADD LINK, DELETE LINK, TEST LINK.
+ *
+ * A group has one link so far. The server asks for another one at first contact all the
+ * same, because clients wait for that; it has none to offer and takes back what a
+ * client accepts. As client we have no second path.
+ */
+
+#include <linux/random.h>
+
+#include "../wire/reason.h"
+#include "group.h"
+
+#define SECOND_LINK	2	/* number of the link that is asked for */
+#define MAX_LINKS_V1	8
+#define MIN_LINKS_V1	2
+
+static void fill_confirm_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smc_llc_confirm_link *out = &rg->llc.msg.confirm_link;
+
+	memset(&rg->llc.msg, 0, sizeof(rg->llc.msg));
+	rg->llc.msg.version = rg->version;
+	rg->llc.msg.type = SMC_LLC_CONFIRM_LINK;
+	memcpy(out->mac, link->local.mac, sizeof(out->mac));
+	out->gid = link->local.gid;
+	out->qpn = link->local.qpn;
+	out->link_num = link->number;
+	out->link_user_id = link->user_id;
+	out->max_links = rg->max_links;
+	out->max_conns = rg->max_conns;
+	out->no_eye_catcher = true;
+}
+
+/* First contact does not work out */
+static void fail(struct smcr_link *link, u32 reason)
+{
+	smcr_llc_settled(link->group, reason);
+	smcr_link_down(link, SMC_LINK_LOST_PATH);
+}
+
+/* Is it what CLC said? The MAC address is only of interest if no router is passed (V2-LLC-09) */
+static bool is_peers_end(const struct smcr_link *link, const struct smc_llc_confirm_link *msg)
+{
+	if (link->direct && memcmp(msg->mac, link->peer.mac, sizeof(msg->mac)))
+		return false;
+	return msg->qpn == link->peer.qpn && !memcmp(&msg->gid, &link->peer.gid, sizeof(msg->gid));
+}
+
+/*
+ * Version 1 agrees here how many links there may be; the lower value counts (R-LG-08, A-59).
+ * Version 2.1 has done so in CLC.
+ */
+static void agree_on_links(struct smcr_group *rg, u8 peers)
+{
+	if (rg->version == 2 || (!peers && rg->role == SMC_SERVER))
+		return;
+	rg->max_links = min_t(u8, rg->max_links, clamp_t(u8, peers, MIN_LINKS_V1, MAX_LINKS_V1));
+}
+
+/*
+ * Both ends leave out the eye catcher or none does. Ours are set up without; SMC-R's part
+ * of the group changes that before the connection is used.
+ */
+static void take_confirm_link(struct smcr_link *link, const struct smc_llc_confirm_link *msg)
+{
+	link->peer_user_id = msg->link_user_id;
+	agree_on_links(link->group, msg->max_links);
+	if (!msg->no_eye_catcher)
+		link->group->eye_catcher = true;
+}
+
+/**
+ * smcr_llc_start_confirm() - server: CLC is done, does the link work?
+ * @link: the first link
+ */
+void smcr_llc_start_confirm(struct smcr_link *link)
+{
+	fill_confirm_link(link);
+	if (smcr_llc_send(link))
+		fail(link, SMC_REASON_LINK_NOT_READY);
+}
+
+/* Server: the client waits for this. There is no second port, so it would be the same one. */
+static void ask_for_second(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smc_llc_add_link *out = &rg->llc.msg.add_link;
+
+	memset(&rg->llc.msg, 0, sizeof(rg->llc.msg));
+	rg->llc.msg.type = SMC_LLC_ADD_LINK;
+	memcpy(out->mac, link->local.mac, sizeof(out->mac));
+	out->gid = link->local.gid;
+	out->qpn = link->local.qpn;
+	out->psn = get_random_u32() & 0xffffff;
+	out->mtu = link->local.mtu;
+	out->link_num = SECOND_LINK;
+	smcr_llc_await(rg, SMC_LLC_FLOW_ADD, link);
+	if (smcr_llc_send(link))
+		fail(link, SMC_REASON_LINK_NOT_READY);
+}
+
+/* The first link works */
+static void confirmed(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+
+	smcr_link_activate(link);
+	if (rg->max_links < 2) {
+		smcr_llc_flow_over(rg);
+		smcr_llc_settled(rg, SMC_REASON_NONE);
+	} else if (rg->role == SMC_SERVER) {
+		ask_for_second(link);
+	} else {
+		smcr_llc_await(rg, SMC_LLC_FLOW_ADD, link);
+	}
+}
+
+/**
+ * smcr_llc_got_confirm_link() - client: the server's CONFIRM LINK
+ * @link: from there
+ */
+void smcr_llc_got_confirm_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	const struct smc_llc_confirm_link *msg = &rg->llc.msg.confirm_link;
+
+	/* There is no other link to be confirmed */
+	if (rg->llc.flow != SMC_LLC_FLOW_CONFIRM || link != rg->llc.flow_link) {
+		smcr_llc_violation(link, "CONFIRM LINK of an active link");
+		return;
+	}
+	if (!is_peers_end(link, msg)) {
+		smcr_llc_settled(rg, SMC_REASON_CONFIRM_DIFFERS);
+		smcr_llc_violation(link, "CONFIRM LINK of another link");
+		return;
+	}
+	link->number = msg->link_num;
+	take_confirm_link(link, msg);
+	if (smcr_link_start(link)) {
+		fail(link, SMC_REASON_LINK_BUFFER);
+		return;
+	}
+	fill_confirm_link(link);
+	smcr_llc_reply(link);
+	confirmed(link);
+}
+
+/**
+ * smcr_llc_reply_confirm_link() - server: the client's answer
+ * @link: from there
+ */
+void smcr_llc_reply_confirm_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	const struct smc_llc_confirm_link *msg = &rg->llc.msg.confirm_link;
+
+	if (rg->llc.flow != SMC_LLC_FLOW_CONFIRM || link != rg->llc.flow_link) {
+		smcr_llc_violation(link, "CONFIRM LINK was not asked for");
+		return;
+	}
+	if (!is_peers_end(link, msg) || msg->link_num != link->number) {
+		smcr_llc_settled(rg, SMC_REASON_CONFIRM_DIFFERS);
+		smcr_llc_violation(link, "CONFIRM LINK of another link");
+		return;
+	}
+	take_confirm_link(link, msg);
+	confirmed(link);
+}
+
+/**
+ * smcr_llc_got_add_link() - client: the server would like another link
+ * @link: from there
+ *
+ * It is refused. At first contact that is its end.
+ */
+void smcr_llc_got_add_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smc_llc_add_link *msg = &rg->llc.msg.add_link;
+	bool good_mtu = smc_clc_mtu_bytes(msg->mtu);
+	u8 number = msg->link_num;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->rejected = true;
+	msg->reject_reason = good_mtu ? SMC_LLC_REJECT_NO_PATH : SMC_LLC_REJECT_MTU;
+	memcpy(msg->mac, link->local.mac, sizeof(msg->mac));
+	msg->gid = link->local.gid;
+	msg->link_num = number;
+	smcr_llc_reply(link);
+	smcr_llc_flow_over(rg);
+	smcr_llc_settled(rg, SMC_REASON_NONE);
+}
+
+static int send_delete_link(struct smcr_link *over, u8 number, u32 reason)
+{
+	struct smc_llc *msg = &over->group->llc.msg;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_LLC_DELETE_LINK;
+	msg->delete_link.link_num = number;
+	msg->delete_link.reason = reason;
+	return smcr_llc_send(over);
+}
+
+/**
+ * smcr_llc_reply_add_link() - server: the client's answer
+ * @link: from there
+ *
+ * What it accepted does not exist, and it must not wait for it (R-LTO-04).
+ */
+void smcr_llc_reply_add_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	const struct smc_llc_add_link *msg = &rg->llc.msg.add_link;
+
+	if (link != rg->llc.flow_link || (!msg->rejected && msg->link_num != SECOND_LINK)) {
+		smcr_llc_violation(link, "ADD LINK was not asked for");
+		return;
+	}
+	if (msg->rejected) {
+		smcr_llc_flow_over(rg);
+	} else {
+		smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, NULL);
+		if (send_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
+			fail(link, SMC_REASON_LINK_NOT_READY);
+	}
+	smcr_llc_settled(rg, SMC_REASON_NONE);
+}
+
+static void answer_delete_link(struct smcr_link *link, u32 reason)
+{
+	struct smc_llc_delete_link *msg = &link->group->llc.msg.delete_link;
+
+	msg->reason = reason;
+	smcr_llc_reply(link);
+}
+
+/**
+ * smcr_llc_got_delete_link() - a link is to go
+ * @link: from there
+ *
+ * The client obeys, the server does what it is asked by a request of its own. A group
+ * whose only link goes ends (A-62).
+ */
+void smcr_llc_got_delete_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	const struct smc_llc_delete_link *msg = &rg->llc.msg.delete_link;
+	struct smcr_link *target = smcr_group_link_by_number(rg, msg->link_num);
+	u32 reason = msg->reason;
+
+	if (!target) {
+		answer_delete_link(link, SMC_LINK_UNKNOWN);
+		return;
+	}
+	if (rg->role == SMC_CLIENT) {
+		answer_delete_link(link, 0);
+		smcr_llc_flush(link);
+		smcr_link_down(target, reason);
+		return;
+	}
+	smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, target);
+	if (send_delete_link(link, target->number, reason))
+		smcr_link_down(target, reason);
+}
+
+/**
+ * smcr_llc_reply_delete_link() - server: the client has deleted the link
+ * @link: from there
+ */
+void smcr_llc_reply_delete_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_link *target = rg->llc.flow_link;
+
+	if (rg->llc.msg.delete_link.link_num != (target ? target->number : SECOND_LINK)) {
+		smcr_llc_violation(link, "DELETE LINK was not asked for");
+		return;
+	}
+	smcr_llc_flow_over(rg);
+	if (target)
+		smcr_link_down(target, SMC_LINK_OPERATOR);
+}
+
+/**
+ * smcr_llc_send_delete_all() - the group ends
+ * @link: over this link
+ * @reason: enum smc_link_reason
+ */
+void smcr_llc_send_delete_all(struct smcr_link *link, u32 reason)
+{
+	struct smc_llc *msg = &link->group->llc.msg;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_LLC_DELETE_LINK;
+	msg->delete_link.all = true;
+	msg->delete_link.orderly = true;
+	msg->delete_link.reason = reason;
+	if (smcr_llc_send(link))
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+}
+
+/**
+ * smcr_llc_got_delete_all() - the peer ends the group
+ * @link: from there
+ *
+ * The client complies; the server confirms it by the same message, unless it was the
+ * first to send it (R-DL-13, R-DL-14).
+ */
+void smcr_llc_got_delete_all(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	u32 reason = rg->llc.msg.delete_link.reason;
+	unsigned int i;
+
+	if (rg->role == SMC_SERVER && !rg->llc.ended) {
+		smcr_llc_send_delete_all(link, reason);
+		smcr_llc_flush(link);
+	}
+	smcr_llc_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+	smcr_llc_flow_over(rg);
+	for (i = 0; i < SMCR_LINKS; i++)
+		smcr_link_down(&rg->links[i], reason);
+	complete_all(&rg->llc.closed);
+}
+
+/**
+ * smcr_llc_got_hint() - server: the client could have another link
+ * @link: from there
+ *
+ * There is none to offer. The hint of version 1 needs no answer (R-AL-19), that of
+ * version 2 gets one (V2-HA-15, V2-HA-16, S-41).
+ */
+void smcr_llc_got_hint(struct smcr_link *link)
+{
+	struct smc_llc *msg = &link->group->llc.msg;
+
+	if (msg->version == 1)
+		return;
+	msg->request_add_link.rejected = msg->request_add_link.bad_gids ||
+					 !msg->request_add_link.nr_gids;
+	smcr_llc_reply(link);
+}
+
+/**
+ * smcr_llc_got_test_link() - the peer asks whether we are there
+ * @link: from there
+ */
+void smcr_llc_got_test_link(struct smcr_link *link)
+{
+	smcr_llc_reply(link);
+}
+
+/**
+ * smcr_llc_send_test() - ask the peer whether it is there
+ * @link: over this link
+ */
+void smcr_llc_send_test(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+	struct smcr_llc_test *test = &llc->tests[smcr_link_index(link)];
+
+	get_random_bytes(test->data, sizeof(test->data));
+	memset(&llc->msg, 0, sizeof(llc->msg));
+	llc->msg.type = SMC_LLC_TEST_LINK;
+	memcpy(llc->msg.test_link.data, test->data, sizeof(test->data));
+	test->sent = jiffies;
+	test->outstanding = true;
+	if (smcr_llc_send(link) == -EAGAIN)
+		test->outstanding = false;
+}
+
+/**
+ * smcr_llc_reply_test_link() - the peer is there
+ * @link: from there
+ */
+void smcr_llc_reply_test_link(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+	struct smcr_llc_test *test = &llc->tests[smcr_link_index(link)];
+
+	if (!test->outstanding ||
+	    memcmp(llc->msg.test_link.data, test->data, sizeof(test->data))) {
+		smcr_llc_violation(link, "TEST LINK was not asked for");
+		return;
+	}
+	test->outstanding = false;
+}

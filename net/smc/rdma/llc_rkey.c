@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Link layer control about memory: CONFIRM RKEY and DELETE RKEY.
+ *
+ * We announce one RMB at a time, for all links at once. An RMB stays as long as its
+ * group, so we never send DELETE RKEY; peers do.
+ */
+
+#include "../wire/reason.h"
+#include "group.h"
+
+#define MAX_TRIES	5	/* a peer may ask for another try while links change */
+#define TRY_AGAIN	(HZ / 5)
+
+/* Index of the next other link that can be used, from @from on; SMCR_LINKS: none */
+static unsigned int next_other(struct smcr_group *rg, const struct smcr_link *link,
+			       unsigned int from)
+{
+	for (; from < SMCR_LINKS; from++)
+		if (&rg->links[from] != link && smcr_link_usable(&rg->links[from]))
+			break;
+	return from;
+}
+
+static u8 count_others(struct smcr_group *rg, const struct smcr_link *link, unsigned int from)
+{
+	u8 nr = 0;
+
+	while ((from = next_other(rg, link, from)) < SMCR_LINKS) {
+		from++;
+		nr++;
+	}
+	return nr;
+}
+
+/* As many other links as fit; the caller has counted them */
+static void fill_others(struct smcr_group *rg, struct smc_llc_other_link *out, unsigned int nr)
+{
+	struct smcr_llc_announcement *now = &rg->llc.announcement;
+	const struct smcr_registration *registration;
+	unsigned int i;
+
+	for (; nr; nr--, out++) {
+		i = next_other(rg, now->link, now->next);
+		if (i == SMCR_LINKS)
+			return;	/* went down meanwhile: the peer finds out as well */
+		registration = &now->rmb->links[i];
+		out->link_num = rg->links[i].number;
+		if (registration->mr) {
+			out->rkey = registration->mr->rkey;
+			out->addr = registration->mr->iova;
+		}
+		now->next = i + 1;
+	}
+}
+
+/* Keep what is over; report() in llc.c tells it */
+static void done(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
+{
+	rmb->llc_error = err;
+	list_add_tail(&rmb->llc_node, &rg->llc.done);
+}
+
+/* The announcement under way is over */
+static void finish(struct smcr_group *rg, int err)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_rmb *rmb = llc->announcement.rmb;
+
+	memset(&llc->announcement, 0, sizeof(llc->announcement));
+	if (llc->flow == SMC_LLC_FLOW_RKEY)
+		smcr_llc_flow_over(rg);
+	done(rg, rmb, err);
+}
+
+static void try_again(struct smcr_group *rg)
+{
+	rg->llc.announcement.again = true;
+	rg->llc.announcement.again_at = jiffies + TRY_AGAIN;
+}
+
+static void send_confirm_rkey(struct smcr_group *rg)
+{
+	struct smcr_llc_announcement *now = &rg->llc.announcement;
+	const struct smcr_registration *registration;
+	struct smc_llc_confirm_rkey *out = &rg->llc.msg.confirm_rkey;
+	int err;
+
+	registration = &now->rmb->links[smcr_link_index(now->link)];
+	if (!registration->mr) {
+		finish(rg, -ENOLINK);
+		return;
+	}
+	now->next = 0;
+	now->left = count_others(rg, now->link, 0);
+	memset(&rg->llc.msg, 0, sizeof(rg->llc.msg));
+	rg->llc.msg.type = SMC_LLC_CONFIRM_RKEY;
+	out->rkey = registration->mr->rkey;
+	out->addr = registration->mr->iova;
+	out->nr_others = now->left;
+	fill_others(rg, out->others, min_t(unsigned int, now->left, SMC_LLC_OTHERS));
+	smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, now->link);
+	err = smcr_llc_send(now->link);
+	if (!err)
+		return;
+	rg->llc.flow = SMC_LLC_FLOW_NONE;
+	if (err == -EAGAIN)
+		try_again(rg);
+	smcr_llc_flow_over(rg);
+	if (err != -EAGAIN)
+		finish(rg, err);
+}
+
+static void send_continuation(struct smcr_group *rg)
+{
+	struct smcr_llc_announcement *now = &rg->llc.announcement;
+	struct smc_llc_confirm_rkey_cont *out = &rg->llc.msg.confirm_rkey_cont;
+
+	memset(&rg->llc.msg, 0, sizeof(rg->llc.msg));
+	rg->llc.msg.type = SMC_LLC_CONFIRM_RKEY_CONT;
+	out->nr_left = now->left;
+	fill_others(rg, out->others, min_t(unsigned int, now->left, SMC_LLC_CONT_OTHERS));
+	smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, now->link);
+	if (smcr_llc_send(now->link))
+		smcr_link_down(now->link, SMC_LINK_LOST_PATH);
+}
+
+/**
+ * smcr_llc_announced() - all announcements are over, also those not begun
+ * @rg: the group
+ * @err: how
+ */
+void smcr_llc_announced(struct smcr_group *rg, int err)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_rmb *rmb, *next;
+
+	if (llc->announcement.rmb)
+		finish(rg, err);
+	list_for_each_entry_safe(rmb, next, &llc->queue, llc_node) {
+		list_del(&rmb->llc_node);
+		done(rg, rmb, err);
+	}
+}
+
+/* What is to be sent next: what was refused before, or the next one in the queue */
+static struct smcr_rmb *choose(struct smcr_llc *llc)
+{
+	struct smcr_rmb *rmb = llc->announcement.rmb;
+
+	if (rmb)
+		return llc->announcement.again ? rmb : NULL;
+	rmb = list_first_entry_or_null(&llc->queue, struct smcr_rmb, llc_node);
+	if (rmb)
+		list_del(&rmb->llc_node);
+	return rmb;
+}
+
+/* Return: whether it has ended already, so that another one may begin */
+static bool announce(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_llc_announcement *now = &llc->announcement;
+	struct smc_llc_step step;
+	struct smcr_rmb *rmb;
+
+	step = smc_llc_step(rg->role == SMC_SERVER, llc->flow, SMC_LLC_WANT_RKEY);
+	if (step.verdict != SMC_LLC_GO)
+		return false;
+	if (now->again && time_before(jiffies, now->again_at)) {
+		llc->retry_send = true;
+		return false;
+	}
+	rmb = choose(llc);
+	if (!rmb)
+		return false;
+	now->rmb = rmb;
+	now->again = false;
+	now->link = smcr_group_link(rg);
+	if (now->link)
+		send_confirm_rkey(rg);
+	else
+		finish(rg, -ENOLINK);
+	return !now->rmb;
+}
+
+/**
+ * smcr_llc_announce_next() - if nothing else goes on, announce an RMB
+ * @rg: the group
+ */
+void smcr_llc_announce_next(struct smcr_group *rg)
+{
+	if (rg->llc.flow == SMC_LLC_FLOW_END)
+		smcr_llc_announced(rg, -ENOLINK);
+	else
+		while (announce(rg))
+			;
+}
+
+/* The peer does not want it now; without its asking for another try it is final (R-RK-08) */
+static void was_refused(struct smcr_group *rg, bool retry)
+{
+	struct smcr_llc_announcement *now = &rg->llc.announcement;
+
+	if (!retry || ++now->tries >= MAX_TRIES) {
+		finish(rg, -EREMOTEIO);
+		return;
+	}
+	try_again(rg);
+	if (rg->llc.flow == SMC_LLC_FLOW_RKEY)
+		smcr_llc_flow_over(rg);
+}
+
+static bool is_answer(const struct smcr_link *link)
+{
+	const struct smcr_llc_announcement *now = &link->group->llc.announcement;
+
+	return now->rmb && !now->again && now->link == link;
+}
+
+/* The peer took what was in the last message, which had room for @room other links */
+static void was_accepted(struct smcr_group *rg, u8 room)
+{
+	struct smcr_llc_announcement *now = &rg->llc.announcement;
+
+	now->left -= min(now->left, room);
+	if (now->left)
+		send_continuation(rg);
+	else
+		finish(rg, 0);
+}
+
+/**
+ * smcr_llc_reply_confirm_rkey() - the answer to ours
+ * @link: from there
+ */
+void smcr_llc_reply_confirm_rkey(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	const struct smc_llc_confirm_rkey *msg = &rg->llc.msg.confirm_rkey;
+	const struct smcr_llc_announcement *now = &rg->llc.announcement;
+	const struct ib_mr *mr;
+
+	mr = is_answer(link) ? now->rmb->links[smcr_link_index(link)].mr : NULL;
+	if (!mr || msg->rkey != mr->rkey) {
+		smcr_llc_violation(link, "CONFIRM RKEY was not asked for");
+		return;
+	}
+	if (msg->negative)
+		was_refused(rg, msg->retry);
+	else
+		was_accepted(rg, SMC_LLC_OTHERS);
+}
+
+/**
+ * smcr_llc_reply_confirm_rkey_cont() - the answer to ours
+ * @link: from there
+ */
+void smcr_llc_reply_confirm_rkey_cont(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	const struct smc_llc_confirm_rkey_cont *msg = &rg->llc.msg.confirm_rkey_cont;
+
+	if (!is_answer(link) || msg->nr_left != rg->llc.announcement.left) {
+		smcr_llc_violation(link, "CONFIRM RKEY CONTINUATION was not asked for");
+		return;
+	}
+	if (msg->negative)
+		was_refused(rg, false);
+	else
+		was_accepted(rg, SMC_LLC_CONT_OTHERS);
+}
+
+/* Links that we do not have any more, or not yet, are none of our business */
+static int take_others(struct smcr_link *link, u32 rkey, const struct smc_llc_other_link *others,
+		       unsigned int nr)
+{
+	struct smcr_link *other;
+	int err = 0;
+
+	for (; nr && !err; nr--, others++) {
+		other = smcr_group_link_by_number(link->group, others->link_num);
+		if (other && other != link)
+			err = smcr_rtoken_add_other(link, rkey, other, others->rkey, others->addr);
+	}
+	return err;
+}
+
+/**
+ * smcr_llc_got_confirm_rkey() - the peer has a new RMB
+ * @link: from there
+ *
+ * When there is no room for it the answer is no, for good (A-63). An RMB that is told
+ * twice must be the same.
+ */
+void smcr_llc_got_confirm_rkey(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+	struct smc_llc_confirm_rkey *msg = &llc->msg.confirm_rkey;
+	u8 here = min_t(u8, msg->nr_others, SMC_LLC_OTHERS);
+	int err;
+
+	if (llc->continued.link || msg->nr_others > SMC_LLC_MAX_RTOKENS - 1) {
+		smcr_llc_violation(link, "CONFIRM RKEY within another one");
+		return;
+	}
+	err = min(smcr_rtoken_add(link, msg->rkey, msg->addr), 0);
+	if (!err)
+		err = take_others(link, msg->rkey, msg->others, here);
+	if (err && err != -ENOSPC) {
+		smcr_llc_violation(link, "CONFIRM RKEY contradicts an earlier one");
+		return;
+	}
+	if (!err && msg->nr_others > here)
+		llc->continued = (struct smcr_llc_continued){
+			.link = link, .rkey = msg->rkey, .left = msg->nr_others - here,
+		};
+	msg->negative = err;
+	msg->retry = false;
+	smcr_llc_reply(link);
+}
+
+/**
+ * smcr_llc_got_confirm_rkey_cont() - more about the peer's new RMB
+ * @link: from there
+ */
+void smcr_llc_got_confirm_rkey_cont(struct smcr_link *link)
+{
+	struct smcr_llc *llc = &link->group->llc;
+	struct smcr_llc_continued *continued = &llc->continued;
+	struct smc_llc_confirm_rkey_cont *msg = &llc->msg.confirm_rkey_cont;
+	u8 here = min_t(u8, msg->nr_left, SMC_LLC_CONT_OTHERS);
+
+	if (continued->link != link || continued->left != msg->nr_left ||
+	    take_others(link, continued->rkey, msg->others, here)) {
+		smcr_llc_violation(link, "CONFIRM RKEY CONTINUATION continues nothing");
+		return;
+	}
+	continued->left -= here;
+	if (!continued->left)
+		continued->link = NULL;
+	msg->negative = false;
+	smcr_llc_reply(link);
+}
+
+/**
+ * smcr_llc_got_delete_rkey() - the peer takes RMBs back
+ * @link: from there
+ *
+ * Those that are not known are named in the answer (R-RK-18, V2-LLC-16).
+ */
+void smcr_llc_got_delete_rkey(struct smcr_link *link)
+{
+	struct smc_llc *msg = &link->group->llc.msg;
+	struct smc_llc_delete_rkey *keys = &msg->delete_rkey;
+	unsigned int i, nr_failed = 0;
+	u8 mask = 0;
+
+	for (i = 0; i < keys->nr_rkeys; i++) {
+		u32 rkey = keys->rkeys[i];
+
+		if (!smcr_rtoken_delete(link, rkey))
+			continue;
+		if (i < SMC_LLC_V1_MAX_RKEYS)
+			mask |= 0x80 >> i;
+		/* Never ahead of @i; the answer of version 1 repeats all keys */
+		if (msg->version == 2)
+			keys->rkeys[nr_failed] = rkey;
+		nr_failed++;
+	}
+	keys->negative = nr_failed;
+	keys->nr_failed = nr_failed;
+	keys->error_mask = mask;
+	smcr_llc_reply(link);
+}
+
+/**
+ * smcr_llc_refuse_rkey() - not while links change: try again later (R-COL-05, R-COL-09)
+ * @link: from there
+ */
+void smcr_llc_refuse_rkey(struct smcr_link *link)
+{
+	struct smc_llc *msg = &link->group->llc.msg;
+
+	if (msg->type == SMC_LLC_CONFIRM_RKEY) {
+		msg->confirm_rkey.negative = true;
+		msg->confirm_rkey.retry = true;
+	} else {
+		msg->confirm_rkey_cont.negative = true;
+		link->group->llc.continued.link = NULL;
+	}
+	smcr_llc_reply(link);
+}

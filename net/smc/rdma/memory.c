@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RMBs and send rings of a link group.
+ *
+ * The first RMB of a size has few elements, each further one twice as many, so that
+ * a single connection costs little and many connections need few announcements. An
+ * element is zeroed when its connection ends, outside of any handshake.
+ */
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "../group/buffer.h"
+#include "../object.h"
+#include "device.h"
+#include "group.h"
+
+#define FIRST_ELEMENTS	4
+#define RMB_MAX		SZ_2M
+
+static struct ib_device *ibdev(const struct smcr_link *link)
+{
+	return link->pd->device;
+}
+
+/* A link that memory must be registered with */
+static bool is_there(const struct smcr_link *link)
+{
+	u8 state = READ_ONCE(link->state);
+
+	return link->pd && (state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE);
+}
+
+static void unregister(struct smcr_link *link, struct smcr_rmb *rmb)
+{
+	struct smcr_registration *reg = &rmb->links[smcr_link_index(link)];
+
+	if (reg->mr)
+		ib_dereg_mr(reg->mr);
+	if (reg->dma)
+		ib_dma_unmap_single(ibdev(link), reg->dma, smcr_rmb_bytes(rmb), DMA_FROM_DEVICE);
+	memset(reg, 0, sizeof(*reg));
+}
+
+/* The largest RMB that can be registered */
+static size_t largest(const struct smcr_group *rg)
+{
+	size_t bytes = RMB_MAX;
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (is_there(&rg->links[i]))
+			bytes = min_t(size_t, bytes, PAGE_SIZE *
+				      ibdev(&rg->links[i])->attrs.max_fast_reg_page_list_len);
+	return bytes;
+}
+
+/* Choose key and address; the device learns of them by register_now() */
+static int prepare(struct smcr_link *link, struct smcr_rmb *rmb)
+{
+	struct smcr_registration *reg = &rmb->links[smcr_link_index(link)];
+	unsigned int pages = DIV_ROUND_UP(smcr_rmb_bytes(rmb), PAGE_SIZE);
+	struct scatterlist sg;
+	struct ib_mr *mr;
+	int mapped;
+
+	reg->dma = ib_dma_map_single(ibdev(link), rmb->base, smcr_rmb_bytes(rmb),
+				     DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(ibdev(link), reg->dma)) {
+		reg->dma = 0;
+		return -ENOMEM;
+	}
+	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, pages);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	reg->mr = mr;
+
+	sg_init_table(&sg, 1);
+	sg_dma_address(&sg) = reg->dma;
+	sg_dma_len(&sg) = smcr_rmb_bytes(rmb);
+	mapped = ib_map_mr_sg(mr, &sg, 1, NULL, PAGE_SIZE);
+	if (mapped != 1)
+		return mapped < 0 ? mapped : -EINVAL;
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	reg->wr.wr.opcode = IB_WR_REG_MR;
+	reg->wr.mr = mr;
+	reg->wr.key = mr->rkey;
+	reg->wr.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
+	return 0;
+}
+
+static int register_now(struct smcr_link *link, struct smcr_rmb *rmb)
+{
+	struct smcr_registration *reg = &rmb->links[smcr_link_index(link)];
+	int err;
+
+	if (reg->posted || !link->rts)
+		return 0;
+	err = smcr_link_post_reg(link, &reg->wr);
+	if (!err)
+		reg->posted = true;
+	return err;
+}
+
+static int register_with(struct smcr_link *link, struct smcr_rmb *rmb)
+{
+	int err = 0;
+
+	if (!rmb->links[smcr_link_index(link)].mr)
+		err = prepare(link, rmb);
+	if (!err)
+		err = register_now(link, rmb);
+	if (err)
+		unregister(link, rmb);
+	return err;
+}
+
+/**
+ * smcr_memory_register() - register all RMBs of the group with a link
+ * @link: a link that is there. If its queue pair can not send yet, keys are chosen only
+ *
+ * May sleep.
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_memory_register(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_rmb *rmb;
+	int err = 0;
+
+	mutex_lock(&rg->memory_lock);
+	list_for_each_entry(rmb, &rg->rmbs, list) {
+		err = register_with(link, rmb);
+		if (err)
+			break;
+	}
+	mutex_unlock(&rg->memory_lock);
+	return err;
+}
+
+static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
+{
+	unsigned int i = smcr_link_index(link);
+
+	if (!ring->mapped[i])
+		return;
+	ib_dma_unmap_single(ibdev(link), ring->dma[i], ring->bytes, DMA_TO_DEVICE);
+	ring->mapped[i] = false;
+}
+
+/**
+ * smcr_memory_unregister() - take back all memory from a link
+ * @link: a link whose queue pair is drained; or one without protection domain
+ *
+ * May sleep.
+ */
+void smcr_memory_unregister(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_send_ring *ring;
+	struct smcr_rmb *rmb;
+
+	mutex_lock(&rg->memory_lock);
+	list_for_each_entry(rmb, &rg->rmbs, list)
+		unregister(link, rmb);
+	list_for_each_entry(ring, &rg->rings, list)
+		unmap_ring(link, ring);
+	mutex_unlock(&rg->memory_lock);
+}
+
+static void *alloc(size_t bytes, gfp_t how)
+{
+	return alloc_pages_exact(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | how);
+}
+
+/* Account for as many elements as there may be. Return: how many */
+static unsigned int reserve(u32 wanted, unsigned int nr, u32 *bytes)
+{
+	unsigned int have;
+
+	*bytes = smc_buffer_reserve(wanted);
+	if (!*bytes)
+		return 0;
+	for (have = 1; have < nr; have++) {
+		u32 more = smc_buffer_reserve(*bytes);
+
+		if (more == *bytes)
+			continue;
+		smc_buffer_unreserve(more);
+		break;
+	}
+	return have;
+}
+
+static void unreserve(u32 bytes, unsigned int nr)
+{
+	while (nr--)
+		smc_buffer_unreserve(bytes);
+}
+
+/* Memory in one piece, for fewer elements if there is no larger piece */
+static int alloc_elements(struct smcr_rmb *rmb, u32 wanted, unsigned int nr)
+{
+	unsigned int have = reserve(wanted, nr, &rmb->element_bytes);
+	unsigned int fewer = have;
+
+	if (!have)
+		return -ENOBUFS;
+	do {
+		rmb->base = alloc((size_t)fewer * rmb->element_bytes,
+				  fewer > 1 ? __GFP_NORETRY : 0);
+		rmb->nr_elements = fewer;
+		fewer /= 2;
+	} while (!rmb->base && fewer);
+	if (!rmb->base) {
+		unreserve(rmb->element_bytes, have);
+		return -ENOMEM;
+	}
+	unreserve(rmb->element_bytes, have - rmb->nr_elements);
+	return 0;
+}
+
+static void free_rmb(struct smcr_rmb *rmb)
+{
+	free_pages_exact(rmb->base, smcr_rmb_bytes(rmb));
+	unreserve(rmb->element_bytes, rmb->nr_elements);
+	kfree(rmb);
+	smc_object_destroyed(SMC_OBJECT_RMB);
+}
+
+static struct smcr_rmb *create_rmb(struct smcr_group *rg, u32 wanted, unsigned int nr)
+{
+	struct smcr_rmb *rmb;
+	unsigned int i;
+	int err;
+
+	rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
+	if (!rmb)
+		return ERR_PTR(-ENOMEM);
+	err = alloc_elements(rmb, wanted, nr);
+	if (err) {
+		kfree(rmb);
+		return ERR_PTR(err);
+	}
+	smc_object_created(SMC_OBJECT_RMB);
+
+	for (i = 0; i < SMCR_LINKS && !err; i++)
+		if (is_there(&rg->links[i]))
+			err = register_with(&rg->links[i], rmb);
+	if (err) {
+		while (i--)
+			if (rg->links[i].pd)
+				unregister(&rg->links[i], rmb);
+		free_rmb(rmb);
+		return ERR_PTR(err);
+	}
+	list_add_tail(&rmb->list, &rg->rmbs);
+	return rmb;
+}
+
+static int free_element(const struct smcr_rmb *rmb)
+{
+	unsigned int i = find_first_zero_bit(rmb->used, rmb->nr_elements);
+
+	return i < rmb->nr_elements ? i : -ENOSPC;
+}
+
+/* One that the peer knows, else one that it is being told of */
+static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int *elements)
+{
+	struct smcr_rmb *rmb, *found = NULL;
+
+	list_for_each_entry(rmb, &rg->rmbs, list) {
+		u8 state = READ_ONCE(rmb->state);
+
+		if (rmb->element_bytes != wanted)
+			continue;
+		*elements += rmb->nr_elements;
+		if (state == SMCR_RMB_REFUSED || free_element(rmb) < 0)
+			continue;
+		if (!found || state == SMCR_RMB_ANNOUNCED)
+			found = rmb;
+	}
+	return found;
+}
+
+/**
+ * smcr_rmb_take() - get an element
+ * @rg: the group
+ * @wanted: its size; less memory may be had
+ * @element: its number, from 0
+ * @fresh: its RMB is new, and nobody has announced it
+ *
+ * May sleep.
+ *
+ * Return: the RMB, which stays as long as the group, or an ERR_PTR.
+ */
+struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, bool *fresh)
+{
+	unsigned int elements = 0, most;
+	struct smcr_rmb *rmb;
+
+	mutex_lock(&rg->memory_lock);
+	most = clamp_t(u32, largest(rg) / wanted, 1, SMCR_RMB_ELEMENTS);
+	rmb = find_rmb(rg, wanted, &elements);
+	*fresh = !rmb;
+	if (!rmb)
+		rmb = create_rmb(rg, wanted, min(most, max_t(u32, elements, FIRST_ELEMENTS)));
+	if (!IS_ERR(rmb)) {
+		*element = free_element(rmb);
+		__set_bit(*element, rmb->used);
+	}
+	mutex_unlock(&rg->memory_lock);
+	return rmb;
+}
+
+/**
+ * smcr_rmb_release() - nobody needs an element any more, and nobody writes to it
+ * @rg: the group
+ * @rmb: the RMB
+ * @element: number of the element
+ * @written: how much of it, from its start, may have been written to
+ *
+ * May sleep.
+ */
+void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written)
+{
+	memset(smcr_rmb_element(rmb, element), 0, min(written, rmb->element_bytes));
+	mutex_lock(&rg->memory_lock);
+	__clear_bit(element, rmb->used);
+	mutex_unlock(&rg->memory_lock);
+}
+
+static struct smcr_send_ring *create_ring(u32 bytes)
+{
+	struct smcr_send_ring *ring;
+
+	if (!smc_buffer_reserve_exactly(bytes))
+		return ERR_PTR(-ENOBUFS);
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	if (ring)
+		ring->base = alloc(bytes, 0);
+	if (!ring || !ring->base) {
+		kfree(ring);
+		smc_buffer_unreserve(bytes);
+		return ERR_PTR(-ENOMEM);
+	}
+	ring->bytes = bytes;
+	return ring;
+}
+
+static void free_ring(struct smcr_send_ring *ring)
+{
+	free_pages_exact(ring->base, ring->bytes);
+	smc_buffer_unreserve(ring->bytes);
+	kfree(ring);
+}
+
+/* Make the ring readable for the device of each link */
+static int map_ring(struct smcr_group *rg, struct smcr_send_ring *ring)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++) {
+		struct smcr_link *link = &rg->links[i];
+
+		if (ring->mapped[i] || !is_there(link))
+			continue;
+		ring->dma[i] = ib_dma_map_single(ibdev(link), ring->base, ring->bytes,
+						 DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(ibdev(link), ring->dma[i]))
+			return -ENOMEM;
+		ring->mapped[i] = true;
+	}
+	return 0;
+}
+
+/**
+ * smcr_send_ring_take() - get a send ring
+ * @rg: the group
+ * @bytes: its size
+ * @fresh: nobody had it before
+ *
+ * May sleep.
+ *
+ * Return: the ring, which stays as long as the group, or an ERR_PTR.
+ */
+struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh)
+{
+	struct smcr_send_ring *ring;
+	int err;
+
+	*fresh = false;
+	mutex_lock(&rg->memory_lock);
+	list_for_each_entry(ring, &rg->rings, list)
+		if (ring->bytes == bytes && !test_and_set_bit_lock(0, &ring->used))
+			goto map;
+
+	ring = create_ring(bytes);
+	if (IS_ERR(ring))
+		goto unlock;
+	*fresh = true;
+	__set_bit(0, &ring->used);
+	list_add(&ring->list, &rg->rings);
+map:
+	err = map_ring(rg, ring);
+	if (err) {
+		smcr_send_ring_release(ring);
+		ring = ERR_PTR(err);
+	}
+unlock:
+	mutex_unlock(&rg->memory_lock);
+	return ring;
+}
+
+/**
+ * smcr_send_ring_release() - the device has read all of it, and nobody writes to it
+ * @ring: the ring
+ *
+ * Any context.
+ */
+void smcr_send_ring_release(struct smcr_send_ring *ring)
+{
+	clear_bit_unlock(0, &ring->used);
+}
+
+/**
+ * smcr_memory_free() - give back all memory of a group
+ * @rg: a group without links and connections
+ */
+void smcr_memory_free(struct smcr_group *rg)
+{
+	struct smcr_send_ring *ring, *next_ring;
+	struct smcr_rmb *rmb, *next_rmb;
+
+	list_for_each_entry_safe(rmb, next_rmb, &rg->rmbs, list)
+		free_rmb(rmb);
+	list_for_each_entry_safe(ring, next_ring, &rg->rings, list)
+		free_ring(ring);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory of a link group: what the peer writes to (RMBs), and what is sent from.
+ *
+ * An RMB holds many elements of one size. It is registered once with each link,
+ * announced once to the peer, and stays as long as the group. The memory outlives the
+ * links, because applications may read what has arrived when the device is gone.
+ */
+#ifndef _NET_SMC_RDMA_MEMORY_H
+#define _NET_SMC_RDMA_MEMORY_H
+
+#include <linux/bitmap.h>
+#include <linux/list.h>
+#include <rdma/ib_verbs.h>
+
+#include "../types.h"
+#include "../wire/clc.h"
+
+struct smcr_group;
+struct smcr_link;
+
+#define SMCR_LINKS		3	/* two, and one more while one is replaced */
+#define SMCR_RMB_ELEMENTS	64	/* at most, see smcr_rmb_take() */
+
+/**
+ * struct smcr_registration - an RMB as one link knows it
+ * @mr: memory region, NULL if the link is not there
+ * @dma: address for the device; the peer's name for the RMB is (mr->rkey, mr->iova)
+ * @wr: the request that registers it
+ * @posted: the link has got it
+ */
+struct smcr_registration {
+	struct ib_mr *mr;
+	u64 dma;
+	struct ib_reg_wr wr;
+	bool posted;
+};
+
+/**
+ * enum smcr_rmb_state - may connections use an RMB?
+ * @SMCR_RMB_NEW: not announced; connections that use it wait
+ * @SMCR_RMB_ANNOUNCED: the peer knows it
+ * @SMCR_RMB_REFUSED: the peer does not want it; no connection may use it
+ */
+enum smcr_rmb_state {
+	SMCR_RMB_NEW,
+	SMCR_RMB_ANNOUNCED,
+	SMCR_RMB_REFUSED,
+};
+
+/**
+ * struct smcr_rmb - memory for the peer to write to
+ * @list: in smcr_group.rmbs
+ * @llc_node: in one of the lists of struct smcr_llc, while it is being announced
+ * @llc_error: 0 or a negative errno, what came of that
+ * @state: enum smcr_rmb_state
+ * @element_bytes: size of each element
+ * @nr_elements: number of elements
+ * @base: the memory
+ * @used: elements that connections have, bit 0 is index 1
+ * @links: by link
+ *
+ * All changes are under smcr_group.memory_lock.
+ */
+struct smcr_rmb {
+	struct list_head list;
+	struct list_head llc_node;
+	int llc_error;
+	u8 state;
+	u32 element_bytes;
+	u8 nr_elements;
+	u8 *base;
+	DECLARE_BITMAP(used, SMCR_RMB_ELEMENTS);
+	struct smcr_registration links[SMCR_LINKS];
+};
+
+/**
+ * struct smcr_send_ring - memory to send from, of the size of the peer's element
+ * @list: in smcr_group.rings
+ * @bytes: size
+ * @base: the memory
+ * @dma: by link, its address for the device
+ * @mapped: by link
+ * @used: bit 0: a connection has it
+ */
+struct smcr_send_ring {
+	struct list_head list;
+	u32 bytes;
+	u8 *base;
+	u64 dma[SMCR_LINKS];
+	bool mapped[SMCR_LINKS];
+	unsigned long used;
+};
+
+/**
+ * struct smcr_rtoken - an RMB of the peer
+ * @used: this entry is valid
+ * @rkey: by link, its key
+ * @addr: by link, its address
+ * @known: by link, the two are valid
+ */
+struct smcr_rtoken {
+	bool used;
+	u32 rkey[SMCR_LINKS];
+	u64 addr[SMCR_LINKS];
+	bool known[SMCR_LINKS];
+};
+
+/* rtoken.c: any context; smcr_group.rtokens_lock is taken inside */
+int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr);
+int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *other,
+			  u32 other_rkey, u64 other_addr);
+int smcr_rtoken_delete(struct smcr_link *link, u32 rkey);
+int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr);
+void smcr_rtoken_forget_link(struct smcr_link *link);
+
+/* memory.c: process context, may sleep, but not for the peer */
+struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, bool *fresh);
+void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written);
+struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh);
+void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
+int smcr_memory_register(struct smcr_link *link);
+void smcr_memory_unregister(struct smcr_link *link);
+void smcr_memory_free(struct smcr_group *rg);
+
+static inline u8 *smcr_rmb_element(const struct smcr_rmb *rmb, u8 element)
+{
+	return rmb->base + (size_t)element * rmb->element_bytes;
+}
+
+static inline size_t smcr_rmb_bytes(const struct smcr_rmb *rmb)
+{
+	return (size_t)rmb->nr_elements * rmb->element_bytes;
+}
+
+#endif /* _NET_SMC_RDMA_MEMORY_H */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The receive queue of a link.
+ *
+ * Control data of connections is handled at once; LLC messages are copied for work
+ * that may sleep. Most messages have 44 bytes. Those of LLC version 2 can be longer, but
+ * only few at a time are (the flows allow one): what does not fit into a slot goes to
+ * memory that all slots share. A peer that sends several at once can only spoil its
+ * own messages; they are copied before they are looked at.
+ */
+
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "device.h"
+#include "group.h"
+
+#define TAIL_BYTES	(SMC_LLC_RECEIVE_MAX - SMCR_MESSAGE_BYTES)
+#define OPCODE_OTHERS	0xc0	/* this and above: the class of CDC */
+
+/**
+ * struct smcr_recv_slot - room for one message
+ * @cqe: leads from the completion to the slot
+ * @link: the link
+ */
+struct smcr_recv_slot {
+	struct ib_cqe cqe;
+	struct smcr_link *link;
+};
+
+static unsigned int slot_offset(const struct smcr_link *link, const struct smcr_recv_slot *slot)
+{
+	return (slot - link->recv) * SMCR_MESSAGE_BYTES;
+}
+
+static int post(struct smcr_link *link, struct smcr_recv_slot *slot)
+{
+	struct ib_sge sge[2] = {
+		{
+			.addr	= link->recv_dma + slot_offset(link, slot),
+			.length	= SMCR_MESSAGE_BYTES,
+			.lkey	= link->pd->local_dma_lkey,
+		}, {
+			.addr	= link->recv_tail_dma,
+			.length	= TAIL_BYTES,
+			.lkey	= link->pd->local_dma_lkey,
+		}
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe		= &slot->cqe,
+		.sg_list	= sge,
+		.num_sge	= link->recv_tail ? 2 : 1,
+	};
+
+	return ib_post_recv(link->qp, &wr, NULL);
+}
+
+/* A message in one piece, in memory that the peer does not write to */
+static void *copy_long(struct smcr_link *link, const void *head, u32 len)
+{
+	u8 *msg = kmalloc(len, GFP_ATOMIC);
+
+	if (!msg)
+		return NULL;
+	ib_dma_sync_single_for_cpu(link->qp->device, link->recv_tail_dma,
+				   len - SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
+	memcpy(msg, head, SMCR_MESSAGE_BYTES);
+	memcpy(msg + SMCR_MESSAGE_BYTES, link->recv_tail, len - SMCR_MESSAGE_BYTES);
+	return msg;
+}
+
+static void received(struct smcr_link *link, const u8 *msg, u32 len)
+{
+	struct smc_cdc cdc;
+
+	if (!len)
+		return;
+	if (msg[0] == SMC_CDC_TYPE) {
+		if (smc_cdc_parse(msg, len, &cdc))
+			smcr_link_down(link, SMC_LINK_PROTOCOL);
+		else
+			smcr_conn_received(link, &cdc);
+	} else if (msg[0] < OPCODE_OTHERS) {
+		smcr_llc_received(link, msg, len);
+	}
+}
+
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smcr_recv_slot *slot = container_of(wc->wr_cqe, struct smcr_recv_slot, cqe);
+	struct smcr_link *link = slot->link;
+	u8 small[SMCR_MESSAGE_BYTES];
+	u32 len = wc->byte_len;
+	void *msg = small;
+	unsigned int offset;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+		return;
+	}
+	WRITE_ONCE(link->last_received, jiffies);
+	offset = slot_offset(link, slot);
+	ib_dma_sync_single_for_cpu(link->qp->device, link->recv_dma + offset, SMCR_MESSAGE_BYTES,
+				   DMA_FROM_DEVICE);
+	memcpy(small, link->recv_bytes + offset, SMCR_MESSAGE_BYTES);
+	if (len > SMCR_MESSAGE_BYTES)
+		msg = copy_long(link, small, len);
+	ib_dma_sync_single_for_device(link->qp->device, link->recv_dma + offset,
+				      SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
+	/* Before it is handled: the answer may lead to the next one */
+	if (post(link, slot))
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+	if (msg)
+		received(link, msg, len);
+	if (msg != small)
+		kfree(msg);
+}
+
+static u64 map(struct smcr_link *link, void *bytes, size_t len)
+{
+	u64 dma = ib_dma_map_single(link->pd->device, bytes, len, DMA_FROM_DEVICE);
+
+	return ib_dma_mapping_error(link->pd->device, dma) ? 0 : dma;
+}
+
+/**
+ * smcr_recv_create() - get what the receive queue needs beside the queue pair
+ * @link: a link with a protection domain
+ *
+ * Return: 0 or -ENOMEM; then smcr_recv_destroy() is due all the same.
+ */
+int smcr_recv_create(struct smcr_link *link)
+{
+	unsigned int i;
+
+	link->recv = kcalloc(SMCR_RECV_SLOTS, sizeof(*link->recv), GFP_KERNEL);
+	link->recv_bytes = kcalloc(SMCR_RECV_SLOTS, SMCR_MESSAGE_BYTES, GFP_KERNEL);
+	if (!link->recv || !link->recv_bytes)
+		return -ENOMEM;
+	for (i = 0; i < SMCR_RECV_SLOTS; i++) {
+		link->recv[i].cqe.done = recv_done;
+		link->recv[i].link = link;
+	}
+	link->recv_dma = map(link, link->recv_bytes, SMCR_RECV_SLOTS * SMCR_MESSAGE_BYTES);
+	if (!link->recv_dma)
+		return -ENOMEM;
+	if (link->group->version == 1)
+		return 0;
+	link->recv_tail = kzalloc(TAIL_BYTES, GFP_KERNEL);
+	if (!link->recv_tail)
+		return -ENOMEM;
+	link->recv_tail_dma = map(link, link->recv_tail, TAIL_BYTES);
+	return link->recv_tail_dma ? 0 : -ENOMEM;
+}
+
+/**
+ * smcr_recv_post_all() - let the peer send
+ * @link: a link whose queue pair is at least INIT
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_recv_post_all(struct smcr_link *link)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < SMCR_RECV_SLOTS; i++) {
+		err = post(link, &link->recv[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * smcr_recv_destroy() - give back what the receive queue has
+ * @link: a link whose queue pair is drained, or was never there
+ */
+void smcr_recv_destroy(struct smcr_link *link)
+{
+	if (link->recv_dma)
+		ib_dma_unmap_single(link->pd->device, link->recv_dma,
+				    SMCR_RECV_SLOTS * SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
+	if (link->recv_tail_dma)
+		ib_dma_unmap_single(link->pd->device, link->recv_tail_dma, TAIL_BYTES,
+				    DMA_FROM_DEVICE);
+	kfree(link->recv);
+	kfree(link->recv_bytes);
+	kfree(link->recv_tail);
+	link->recv = NULL;
+	link->recv_bytes = NULL;
+	link->recv_tail = NULL;
+	link->recv_dma = 0;
+	link->recv_tail_dma = 0;
+}

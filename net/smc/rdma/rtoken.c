@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The peer's RMBs: by which key and address each link reaches them.
+ *
+ * Only what is in here is ever written to.
+ */
+
+#include "conn.h"
+#include "group.h"
+
+static int find(const struct smcr_group *rg, unsigned int link, u32 rkey)
+{
+	int i;
+
+	for (i = 0; i < SMC_LLC_MAX_RTOKENS; i++)
+		if (rg->rtokens[i].used && rg->rtokens[i].known[link] &&
+		    rg->rtokens[i].rkey[link] == rkey)
+			return i;
+	return -ENOENT;
+}
+
+static int find_unused(const struct smcr_group *rg)
+{
+	int i;
+
+	for (i = 0; i < SMC_LLC_MAX_RTOKENS; i++)
+		if (!rg->rtokens[i].used)
+			return i;
+	return -ENOSPC;
+}
+
+static void set(struct smcr_rtoken *rtoken, unsigned int link, u32 rkey, u64 addr)
+{
+	rtoken->used = true;
+	rtoken->rkey[link] = rkey;
+	rtoken->addr[link] = addr;
+	rtoken->known[link] = true;
+}
+
+/**
+ * smcr_rtoken_add() - the peer announced an RMB
+ * @link: link that the announcement is about
+ * @rkey: its key on that link
+ * @addr: its address on that link
+ *
+ * Any context.
+ *
+ * Return: index of the RMB, also if it was known before; -EPROTO if it was known with
+ * another address; -ENOSPC if there are too many (R-LG-20).
+ */
+int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr)
+{
+	unsigned int index = smcr_link_index(link);
+	struct smcr_group *rg = link->group;
+	int i;
+
+	spin_lock_bh(&rg->rtokens_lock);
+	i = find(rg, index, rkey);
+	if (i >= 0) {
+		if (rg->rtokens[i].addr[index] != addr)
+			i = -EPROTO;
+	} else {
+		i = find_unused(rg);
+		if (i >= 0)
+			set(&rg->rtokens[i], index, rkey, addr);
+	}
+	spin_unlock_bh(&rg->rtokens_lock);
+	return i;
+}
+
+/**
+ * smcr_rtoken_add_other() - an RMB is known on another link as well
+ * @link: link on which it is known
+ * @rkey: its key there
+ * @other: the other link
+ * @other_rkey: its key on that link
+ * @other_addr: its address on that link
+ *
+ * Any context.
+ *
+ * Return: 0, or -ENOENT if there is no such RMB.
+ */
+int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *other,
+			  u32 other_rkey, u64 other_addr)
+{
+	struct smcr_group *rg = link->group;
+	int i;
+
+	spin_lock_bh(&rg->rtokens_lock);
+	i = find(rg, smcr_link_index(link), rkey);
+	if (i >= 0)
+		set(&rg->rtokens[i], smcr_link_index(other), other_rkey, other_addr);
+	spin_unlock_bh(&rg->rtokens_lock);
+	return min(i, 0);
+}
+
+/**
+ * smcr_rtoken_delete() - the peer withdrew an RMB, on all links
+ * @link: link that @rkey belongs to
+ * @rkey: its key
+ *
+ * From now on nothing is written to it. Any context.
+ *
+ * Return: 0, or -ENOENT if there is no such RMB.
+ */
+int smcr_rtoken_delete(struct smcr_link *link, u32 rkey)
+{
+	struct smcr_group *rg = link->group;
+	int i;
+
+	spin_lock_bh(&rg->rtokens_lock);
+	i = find(rg, smcr_link_index(link), rkey);
+	if (i >= 0)
+		memset(&rg->rtokens[i], 0, sizeof(rg->rtokens[i]));
+	spin_unlock_bh(&rg->rtokens_lock);
+	if (i >= 0)
+		smcr_conn_withdraw(rg, i);
+	return min(i, 0);
+}
+
+/**
+ * smcr_rtoken_find() - which RMB does the peer mean?
+ * @link: link that @rkey belongs to
+ * @rkey: its key
+ * @addr: its address
+ *
+ * Any context.
+ *
+ * Return: index of the RMB, or -ENOENT.
+ */
+int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr)
+{
+	unsigned int index = smcr_link_index(link);
+	struct smcr_group *rg = link->group;
+	int i;
+
+	spin_lock_bh(&rg->rtokens_lock);
+	i = find(rg, index, rkey);
+	if (i >= 0 && rg->rtokens[i].addr[index] != addr)
+		i = -ENOENT;
+	spin_unlock_bh(&rg->rtokens_lock);
+	return i;
+}
+
+/**
+ * smcr_rtoken_forget_link() - a link is gone, and with it its keys
+ * @link: the link
+ */
+void smcr_rtoken_forget_link(struct smcr_link *link)
+{
+	unsigned int index = smcr_link_index(link);
+	struct smcr_group *rg = link->group;
+	int i;
+
+	spin_lock_bh(&rg->rtokens_lock);
+	for (i = 0; i < SMC_LLC_MAX_RTOKENS; i++)
+		rg->rtokens[i].known[index] = false;
+	spin_unlock_bh(&rg->rtokens_lock);
+}

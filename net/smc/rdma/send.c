@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The send queue of a link.
+ *
+ * It has a fixed number of slots, used in turn, one for each message with what goes
+ * before it. Requests complete in the order of posting, so the completion of one slot
+ * frees all before it, and only some need to be signalled.
+ *
+ * A connection that finds no slot leaves its state and waits. Control messages say
+ * where everything stands, not what has changed: when a slot is free, one message
+ * tells what would have been many.
+ */
+
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "group.h"
+#include "device.h"
+
+#define SIGNAL_EVERY	8
+
+/**
+ * struct smcr_send_slot - a message in the send queue
+ * @cqe: leads from the completion to the slot
+ * @link: the link
+ * @number: how many were posted before it
+ * @rc: whose message it is, NULL for LLC; holds a reference
+ * @is_long: it is in link->long_bytes
+ */
+struct smcr_send_slot {
+	struct ib_cqe cqe;
+	struct smcr_link *link;
+	u32 number;
+	struct smcr_conn *rc;
+	bool is_long;
+};
+
+static struct smcr_send_slot *free_slot(struct smcr_link *link, unsigned int reserved)
+{
+	lockdep_assert_held(&link->send_lock);
+	if (link->head - link->tail >= SMCR_SEND_SLOTS - reserved)
+		return NULL;
+	return &link->slots[link->head % SMCR_SEND_SLOTS];
+}
+
+static unsigned int slot_offset(const struct smcr_link *link, const struct smcr_send_slot *slot)
+{
+	return (slot - link->slots) * SMCR_MESSAGE_BYTES;
+}
+
+/* The caller can no longer undo it: what went wrong takes the link down */
+static void post(struct smcr_link *link, struct smcr_send_slot *slot, struct ib_send_wr *first)
+{
+	int err;
+
+	slot->number = link->head++;
+	err = ib_post_send(link->qp, first, NULL);
+	if (err)
+		smcr_link_down_locked(link, SMC_LINK_LOST_PATH);
+}
+
+static void set_signal(struct smcr_link *link, struct ib_send_wr *wr, bool needed)
+{
+	if (needed || ++link->unsignalled >= SIGNAL_EVERY) {
+		wr->send_flags |= IB_SEND_SIGNALED;
+		link->unsignalled = 0;
+	}
+}
+
+static void prepare_message(struct smcr_link *link, struct smcr_send_slot *slot,
+			    struct ib_send_wr *wr, struct ib_sge *sge, u32 bytes)
+{
+	unsigned int offset = slot_offset(link, slot);
+
+	memset(wr, 0, sizeof(*wr));
+	wr->wr_cqe = &slot->cqe;
+	wr->opcode = IB_WR_SEND;
+	wr->sg_list = sge;
+	wr->num_sge = 1;
+	sge->length = bytes;
+	sge->lkey = link->pd->local_dma_lkey;
+	if (link->inline_sends) {
+		wr->send_flags = IB_SEND_INLINE;
+		sge->addr = (uintptr_t)(link->slot_bytes + offset);
+		return;
+	}
+	sge->addr = link->slot_dma + offset;
+	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
+}
+
+/* RDMA writes of everything up to the producer cursor. Return: how many */
+static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *slot,
+				   struct smc_cursor end, struct ib_rdma_wr *wr,
+				   struct ib_sge *sge)
+{
+	u32 bytes = smc_cursor_span(rc->sent, end, &rc->bounds);
+	struct smcr_link *link = rc->link;
+	u64 dma = rc->ring->dma[smcr_link_index(link)];
+	struct smc_ring_part part[2];
+	unsigned int i, parts;
+
+	parts = smc_ring_split(&rc->bounds, rc->sent, bytes, part);
+	for (i = 0; i < parts; i++) {
+		memset(&wr[i], 0, sizeof(wr[i]));
+		sge[i].addr = dma + part[i].offset;
+		sge[i].length = part[i].len;
+		sge[i].lkey = link->pd->local_dma_lkey;
+		wr[i].wr.wr_cqe = &slot->cqe;
+		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
+		wr[i].wr.sg_list = &sge[i];
+		wr[i].wr.num_sge = 1;
+		wr[i].remote_addr = rc->peer_addr + part[i].offset;
+		wr[i].rkey = rc->rkey;
+		ib_dma_sync_single_for_device(link->qp->device, sge[i].addr, part[i].len,
+					      DMA_TO_DEVICE);
+	}
+	return parts;
+}
+
+/* rc->cdc, and the data that it announces; the slot takes over a reference to @rc */
+static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
+{
+	struct smcr_link *link = rc->link;
+	struct ib_rdma_wr write[2];
+	struct ib_send_wr message;
+	struct ib_sge sge[3];
+	unsigned int writes;
+
+	rc->cdc.seqno = ++rc->tx_seqno;
+	if (rc->withdrawn)
+		rc->cdc.producer = rc->sent;
+	writes = prepare_writes(rc, slot, rc->cdc.producer, write, sge);
+	rc->sent = rc->cdc.producer;
+	smc_cdc_build(&rc->cdc, link->slot_bytes + slot_offset(link, slot), SMC_CDC_LEN);
+	prepare_message(link, slot, &message, &sge[2], SMC_CDC_LEN);
+	/* Nothing may follow the last one, so the ring would be held for long */
+	set_signal(link, &message, rc->cdc.state_flags);
+	slot->rc = rc;
+	slot->is_long = false;
+	if (writes == 2)
+		write[0].wr.next = &write[1].wr;
+	if (writes)
+		write[writes - 1].wr.next = &message;
+	post(link, slot, writes ? &write[0].wr : &message);
+}
+
+/**
+ * smcr_link_post_cdc() - send control data behind all data that it announces
+ * @rc: an attached connection
+ * @cdc: the latest state of this end; its number is chosen here
+ *
+ * Any context; does not sleep.
+ */
+void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc)
+{
+	struct smcr_link *link = rc->link;
+	struct smcr_send_slot *slot;
+
+	spin_lock_bh(&link->send_lock);
+	if (rc->stopped || link->state != SMCR_LINK_ACTIVE)
+		goto unlock;
+	rc->cdc = *cdc;
+	if (rc->is_waiting)
+		goto unlock;
+	kref_get(&rc->ref);
+	slot = list_empty(&link->waiting) ? free_slot(link, SMCR_SEND_RESERVED) : NULL;
+	if (slot) {
+		post_cdc(rc, slot);
+	} else {
+		rc->is_waiting = true;
+		list_add_tail(&rc->waiting, &link->waiting);
+	}
+unlock:
+	spin_unlock_bh(&link->send_lock);
+}
+
+/**
+ * smcr_link_stop() - send nothing more for a connection
+ * @rc: an attached connection
+ */
+void smcr_link_stop(struct smcr_conn *rc)
+{
+	struct smcr_link *link = rc->link;
+	bool was_waiting;
+
+	spin_lock_bh(&link->send_lock);
+	rc->stopped = true;
+	was_waiting = rc->is_waiting;
+	rc->is_waiting = false;
+	list_del_init(&rc->waiting);
+	spin_unlock_bh(&link->send_lock);
+	if (was_waiting)
+		smcr_conn_put(rc);
+}
+
+/**
+ * smcr_link_withdraw() - write nothing more for a connection
+ * @rc: a connection
+ *
+ * A write to memory that the peer has given up would end the link. What was posted
+ * before is done before the peer can read our answer.
+ */
+void smcr_link_withdraw(struct smcr_conn *rc)
+{
+	spin_lock_bh(&rc->link->send_lock);
+	rc->withdrawn = true;
+	spin_unlock_bh(&rc->link->send_lock);
+}
+
+/* Free all slots up to @end. Return: how many references are in @put now */
+static unsigned int complete_slots(struct smcr_link *link, u32 end, struct smcr_conn **put)
+{
+	unsigned int nr = 0;
+
+	while ((s32)(end - link->tail) > 0) {
+		struct smcr_send_slot *slot = &link->slots[link->tail++ % SMCR_SEND_SLOTS];
+
+		if (slot->is_long)
+			link->long_busy = false;
+		if (slot->rc)
+			put[nr++] = slot->rc;
+		slot->rc = NULL;
+	}
+	return nr;
+}
+
+static void post_waiting(struct smcr_link *link)
+{
+	struct smcr_send_slot *slot;
+	struct smcr_conn *rc;
+
+	while (link->state == SMCR_LINK_ACTIVE && !list_empty(&link->waiting)) {
+		slot = free_slot(link, SMCR_SEND_RESERVED);
+		if (!slot)
+			break;
+		rc = list_first_entry(&link->waiting, struct smcr_conn, waiting);
+		list_del_init(&rc->waiting);
+		rc->is_waiting = false;
+		post_cdc(rc, slot);
+	}
+}
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smcr_send_slot *slot = container_of(wc->wr_cqe, struct smcr_send_slot, cqe);
+	struct smcr_conn *put[SMCR_SEND_SLOTS];
+	struct smcr_link *link = slot->link;
+	unsigned int nr;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		/* The slots are freed when nothing is in the queue any more */
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+		return;
+	}
+	spin_lock_bh(&link->send_lock);
+	nr = complete_slots(link, slot->number + 1, put);
+	post_waiting(link);
+	spin_unlock_bh(&link->send_lock);
+	wake_up(&link->in_flight);
+	while (nr)
+		smcr_conn_put(put[--nr]);
+}
+
+/* A long message has a buffer of its own, for one at a time */
+static int post_llc(struct smcr_link *link, const void *msg, unsigned int bytes)
+{
+	bool is_long = bytes > SMCR_MESSAGE_BYTES;
+	struct smcr_send_slot *slot;
+	struct ib_send_wr wr;
+	struct ib_sge sge;
+
+	lockdep_assert_held(&link->send_lock);
+	if (!link->rts || link->state == SMCR_LINK_DOWN || link->state == SMCR_LINK_UNUSED)
+		return -ENOLINK;
+	slot = free_slot(link, 0);
+	if (!slot || (is_long && (link->long_busy || !link->long_bytes)))
+		return -EAGAIN;
+
+	if (!is_long) {
+		memcpy(link->slot_bytes + slot_offset(link, slot), msg, bytes);
+		prepare_message(link, slot, &wr, &sge, bytes);
+	} else {
+		memcpy(link->long_bytes, msg, bytes);
+		prepare_message(link, slot, &wr, &sge, bytes);
+		wr.send_flags = 0;
+		sge.addr = link->long_dma;
+		link->long_busy = true;
+		ib_dma_sync_single_for_device(link->qp->device, sge.addr, bytes, DMA_TO_DEVICE);
+	}
+	set_signal(link, &wr, true);
+	slot->rc = NULL;
+	slot->is_long = is_long;
+	post(link, slot, &wr);
+	return 0;
+}
+
+/**
+ * smcr_link_send() - send an LLC message
+ * @link: the link
+ * @msg: what it says
+ *
+ * May sleep, but not for the peer.
+ *
+ * Return: 0; -ENOLINK if the link cannot send; -EAGAIN if the send queue is full, or
+ * another long message is in it; -EINVAL; -ENOMEM.
+ */
+int smcr_link_send(struct smcr_link *link, const struct smc_llc *msg)
+{
+	void *buf = kmalloc(SMC_LLC_BUILD_MAX, GFP_KERNEL);
+	int err, bytes;
+
+	if (!buf)
+		return -ENOMEM;
+	bytes = smc_llc_build(msg, buf, SMC_LLC_BUILD_MAX);
+	if (bytes < 0) {
+		err = bytes;
+	} else {
+		spin_lock_bh(&link->send_lock);
+		err = post_llc(link, buf, bytes);
+		spin_unlock_bh(&link->send_lock);
+	}
+	kfree(buf);
+	return err;
+}
+
+/**
+ * smcr_link_post_reg() - register memory with the device
+ * @link: the link; its queue pair can send
+ * @reg: the request. Whatever is posted later finds the memory registered
+ *
+ * Return: 0; -ENOLINK if the link cannot send; -EAGAIN if the send queue is full.
+ */
+int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg)
+{
+	struct smcr_send_slot *slot;
+	int err = 0;
+
+	spin_lock_bh(&link->send_lock);
+	slot = free_slot(link, 0);
+	if (!link->rts || link->state == SMCR_LINK_DOWN) {
+		err = -ENOLINK;
+	} else if (!slot) {
+		err = -EAGAIN;
+	} else {
+		reg->wr.wr_cqe = &slot->cqe;
+		set_signal(link, &reg->wr, true);
+		slot->rc = NULL;
+		slot->is_long = false;
+		post(link, slot, &reg->wr);
+	}
+	spin_unlock_bh(&link->send_lock);
+	return err;
+}
+
+static u64 map(struct smcr_link *link, void *bytes, size_t len)
+{
+	u64 dma = ib_dma_map_single(link->pd->device, bytes, len, DMA_TO_DEVICE);
+
+	return ib_dma_mapping_error(link->pd->device, dma) ? 0 : dma;
+}
+
+/**
+ * smcr_send_create() - get what the send queue needs beside the queue pair
+ * @link: a link with a protection domain
+ *
+ * Return: 0 or -ENOMEM; then smcr_send_destroy() is due all the same.
+ */
+int smcr_send_create(struct smcr_link *link)
+{
+	unsigned int i;
+
+	link->slots = kcalloc(SMCR_SEND_SLOTS, sizeof(*link->slots), GFP_KERNEL);
+	link->slot_bytes = kcalloc(SMCR_SEND_SLOTS, SMCR_MESSAGE_BYTES, GFP_KERNEL);
+	if (!link->slots || !link->slot_bytes)
+		return -ENOMEM;
+	for (i = 0; i < SMCR_SEND_SLOTS; i++) {
+		link->slots[i].cqe.done = send_done;
+		link->slots[i].link = link;
+	}
+	link->slot_dma = map(link, link->slot_bytes, SMCR_SEND_SLOTS * SMCR_MESSAGE_BYTES);
+	if (!link->slot_dma)
+		return -ENOMEM;
+	if (link->group->version == 1)
+		return 0;
+	link->long_bytes = kmalloc(SMC_LLC_BUILD_MAX, GFP_KERNEL);
+	if (!link->long_bytes)
+		return -ENOMEM;
+	link->long_dma = map(link, link->long_bytes, SMC_LLC_BUILD_MAX);
+	return link->long_dma ? 0 : -ENOMEM;
+}
+
+/* Nothing is in the queue any more: free all slots, and forget who waits */
+static void drop_all(struct smcr_link *link)
+{
+	struct smcr_conn *put[SMCR_SEND_SLOTS], *rc, *next;
+	LIST_HEAD(waiting);
+	unsigned int nr;
+
+	spin_lock_bh(&link->send_lock);
+	nr = complete_slots(link, link->head, put);
+	list_splice_init(&link->waiting, &waiting);
+	list_for_each_entry(rc, &waiting, waiting)
+		rc->is_waiting = false;
+	spin_unlock_bh(&link->send_lock);
+	while (nr)
+		smcr_conn_put(put[--nr]);
+	/* Off the list first: a connection may be freed by the put */
+	list_for_each_entry_safe(rc, next, &waiting, waiting) {
+		list_del_init(&rc->waiting);
+		smcr_conn_put(rc);
+	}
+}
+
+/**
+ * smcr_send_destroy() - give back what the send queue has
+ * @link: a link whose queue pair is drained, or was never there
+ */
+void smcr_send_destroy(struct smcr_link *link)
+{
+	if (link->slots)
+		drop_all(link);
+	if (link->slot_dma)
+		ib_dma_unmap_single(link->pd->device, link->slot_dma,
+				    SMCR_SEND_SLOTS * SMCR_MESSAGE_BYTES, DMA_TO_DEVICE);
+	if (link->long_dma)
+		ib_dma_unmap_single(link->pd->device, link->long_dma, SMC_LLC_BUILD_MAX,
+				    DMA_TO_DEVICE);
+	kfree(link->slots);
+	kfree(link->slot_bytes);
+	kfree(link->long_bytes);
+	link->slots = NULL;
+	link->slot_bytes = NULL;
+	link->long_bytes = NULL;
+	link->slot_dma = 0;
+	link->long_dma = 0;
+	link->long_busy = false;
+}
