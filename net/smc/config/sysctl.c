@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* net.smc.* sysctls, one set per network namespace */
+
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+
+#include "../wire/clc.h"
+#include "sysctl.h"
+
+static int buffer_min = SMC_BUFFER_MIN;
+static int buffer_max = INT_MAX / 2;	/* the socket has twice as much */
+static int second = 1;
+static int day = 24 * 60 * 60;
+static int all_variants = SMC_VARIANTS_R | SMC_VARIANTS_D;
+static int busy_poll_max = 10000;
+static int conns_min = SMC_MAX_CONNS_MIN;
+static int conns_max = SMC_MAX_CONNS_MAX;
+static int links_min = SMC_MAX_LINKS_MIN;
+static int links_max = SMC_MAX_LINKS_MAX;
+
+/* The template; init() points .data of each row into the namespace's knobs */
+static struct ctl_table template[] = {
+	{
+		.procname	= "wmem",
+		.data		= (void *)offsetof(struct smc_knobs, wmem),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &buffer_min,
+		.extra2		= &buffer_max,
+	},
+	{
+		.procname	= "rmem",
+		.data		= (void *)offsetof(struct smc_knobs, rmem),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &buffer_min,
+		.extra2		= &buffer_max,
+	},
+	{
+		.procname	= "handshake_timeout",
+		.data		= (void *)offsetof(struct smc_knobs, handshake_timeout),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &second,
+		.extra2		= &day,
+	},
+	{
+		.procname	= "idle_timeout",
+		.data		= (void *)offsetof(struct smc_knobs, idle_timeout[SMC_MODE_D]),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &second,
+		.extra2		= &day,
+	},
+	{
+		.procname	= "smcr_idle_timeout",
+		.data		= (void *)offsetof(struct smc_knobs, idle_timeout[SMC_MODE_R]),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &second,
+		.extra2		= &day,
+	},
+	{
+		.procname	= "variants",
+		.data		= (void *)offsetof(struct smc_knobs, variants),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &all_variants,
+	},
+	{
+		.procname	= "smcr_max_conns_per_lgr",
+		.data		= (void *)offsetof(struct smc_knobs, max_conns),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &conns_min,
+		.extra2		= &conns_max,
+	},
+	{
+		.procname	= "smcr_max_links_per_lgr",
+		.data		= (void *)offsetof(struct smc_knobs, max_links),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &links_min,
+		.extra2		= &links_max,
+	},
+	{
+		.procname	= "limit_smc_hs",
+		.data		= (void *)offsetof(struct smc_knobs, limit_handshake),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "smcr_testlink_time",
+		.data		= (void *)offsetof(struct smc_knobs, testlink_time),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &day,
+	},
+	{
+		.procname	= "busy_poll",
+		.data		= (void *)offsetof(struct smc_knobs, busy_poll),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &busy_poll_max,
+	},
+	{ }	/* kernels before 6.6 look for an end mark */
+};
+
+/**
+ * smc_sysctl_init() - set the defaults and register the knobs of a namespace
+ * @net: the namespace
+ * @knobs: its knobs
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
+{
+	struct ctl_table *table;
+	int i;
+
+	knobs->wmem = SMC_BUFFER_MAX;
+	knobs->rmem = SMC_BUFFER_MAX;
+	knobs->handshake_timeout = 6;
+	knobs->idle_timeout[SMC_MODE_D] = 2;
+	knobs->idle_timeout[SMC_MODE_R] = 600;
+	knobs->variants = all_variants;
+	knobs->max_conns = SMC_MAX_CONNS_MAX;
+	knobs->max_links = SMC_MAX_LINKS_MAX;
+	knobs->limit_handshake = 0;
+	knobs->testlink_time = 30;
+	knobs->busy_poll = 0;
+
+	table = kmemdup(template, sizeof(template), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(template) - 1; i++)
+		table[i].data = (void *)knobs + (unsigned long)table[i].data;
+
+	knobs->header = register_net_sysctl_sz(net, "net/smc", table, ARRAY_SIZE(template) - 1);
+	if (!knobs->header) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * smc_sysctl_exit() - unregister the knobs of a namespace
+ * @knobs: its knobs
+ */
+void smc_sysctl_exit(struct smc_knobs *knobs)
+{
+	const struct ctl_table *table = knobs->header->ctl_table_arg;
+
+	unregister_net_sysctl_table(knobs->header);
+	kfree(table);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Knobs of a namespace: net.smc.* */
+#ifndef _NET_SMC_CONFIG_SYSCTL_H
+#define _NET_SMC_CONFIG_SYSCTL_H
+
+#include <linux/types.h>
+
+#include "../types.h"
+
+struct ctl_table_header;
+struct net;
+
+/**
+ * struct smc_knobs - sysctls of one namespace; see Documentation/sysctl.rst
+ * @header: the registration
+ * @wmem: initial send buffer size, bytes
+ * @rmem: initial receive buffer size, bytes
+ * @handshake_timeout: seconds a peer may take for one handshake message
+ * @idle_timeout: seconds a link group stays without connections, by enum smc_mode
+ * @variants: set of enum smc_variant that may be used
+ * @max_conns: connections per link group of SMC-R that we like to have
+ * @max_links: links per link group of SMC-R that we like to have
+ * @limit_handshake: new connections become TCP while too many handshakes run
+ * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
+ * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
+ *
+ * Written by sysctl, read with READ_ONCE() anywhere.
+ */
+struct smc_knobs {
+	struct ctl_table_header *header;
+	int wmem;
+	int rmem;
+	int handshake_timeout;
+	int idle_timeout[SMC_MODES];
+	int variants;
+	int max_conns;
+	int max_links;
+	int limit_handshake;
+	int testlink_time;
+	int busy_poll;
+};
+
+int smc_sysctl_init(struct net *net, struct smc_knobs *knobs);
+void smc_sysctl_exit(struct smc_knobs *knobs);
+
+#endif /* _NET_SMC_CONFIG_SYSCTL_H */
