@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Per-namespace state behind net_generic */
+
+#include <linux/random.h>
+#include <net/netns/generic.h>
+
+#include "net.h"
+
+static unsigned int net_id;
+
+/**
+ * smc_net() - AF_SMC's part of a namespace
+ * @net: the namespace; the caller holds a reference or is one of its objects
+ *
+ * Any context.
+ *
+ * Return: never NULL.
+ */
+struct smc_net *smc_net(const struct net *net)
+{
+	return net_generic(net, net_id);
+}
+
+/*
+ * Hosts with an RDMA port put its MAC address here. Without one, random bytes
+ * serve the purpose: they are marked as a locally administered address.
+ */
+static void make_peer_id(struct smc_peer_id *id)
+{
+	get_random_bytes(id->bytes, sizeof(id->bytes));
+	id->bytes[2] = (id->bytes[2] & ~0x01) | 0x02;
+}
+
+static int __net_init net_enter(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	int err;
+
+	make_peer_id(&sn->peer_id);
+	spin_lock_init(&sn->groups_lock);
+	INIT_LIST_HEAD(&sn->groups);
+	spin_lock_init(&sn->socks_lock);
+	INIT_HLIST_HEAD(&sn->socks);
+	smc_eid_init(&sn->eids);
+	smc_pnet_init(&sn->pnet);
+	smc_event_limit_init(&sn->event_limit);
+
+	err = smc_stats_init(&sn->stats, &sn->fallbacks);
+	if (err)
+		return err;
+	err = smc_sysctl_init(net, &sn->knobs);
+	if (err)
+		goto err_stats;
+	return 0;
+
+err_stats:
+	smc_stats_exit(sn->stats);
+	return err;
+}
+
+static void __net_exit net_leave(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	smc_sysctl_exit(&sn->knobs);
+	smc_pnet_flush(&sn->pnet);
+	WARN_ON_ONCE(!list_empty(&sn->groups));
+	WARN_ON_ONCE(!hlist_empty(&sn->socks));
+	smc_stats_exit(sn->stats);
+}
+
+static struct pernet_operations net_ops = {
+	.init	= net_enter,
+	.exit	= net_leave,
+	.id	= &net_id,
+	.size	= sizeof(struct smc_net),
+};
+
+/**
+ * smc_net_init() - start to keep state in every namespace
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_net_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+/** smc_net_exit() - drop the state of every namespace; no socket is left */
+void smc_net_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

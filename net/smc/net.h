@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * State of one network namespace. Everything an operator sets or sees belongs
+ * to a namespace; the layers keep their part of it here.
+ */
+#ifndef _NET_SMC_NET_H
+#define _NET_SMC_NET_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+
+#include "config/eid.h"
+#include "config/pnet.h"
+#include "config/sysctl.h"
+#include "event.h"
+#include "stats.h"
+#include "wire/clc.h"
+
+/**
+ * struct smc_net - what AF_SMC keeps per network namespace
+ * @stats: counters, per CPU
+ * @fallbacks: fallbacks by reason
+ * @eids: user EIDs, and whether the system EID is offered
+ * @pnet: which interfaces and devices are on the same physical network
+ * @knobs: sysctls
+ * @event_limit: bounds how many fallbacks are reported
+ * @peer_id: tells this namespace's stack from all others (RFC 7609, A.2.1);
+ *	constant. Two namespaces of one host are two peers.
+ * @groups_lock: protects @groups
+ * @groups: link groups in which new connections may be made, newest first
+ * @socks_lock: protects @socks
+ * @socks: all sockets, for monitoring
+ */
+struct smc_net {
+	struct smc_stats __percpu *stats;
+	struct smc_fallback_stats fallbacks;
+	struct smc_eids eids;
+	struct smc_pnet pnet;
+	struct smc_knobs knobs;
+	struct smc_event_limit event_limit;
+	struct smc_peer_id peer_id;
+	spinlock_t groups_lock;		/* protects groups */
+	struct list_head groups;
+	spinlock_t socks_lock;		/* protects socks */
+	struct hlist_head socks;
+};
+
+struct smc_net *smc_net(const struct net *net);
+
+int smc_net_init(void);
+void smc_net_exit(void);
+
+#endif /* _NET_SMC_NET_H */

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Instantiates the tracepoints */
+
+#include <linux/export.h>
+#include <linux/types.h>
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* Happens in smc_rdma */
+EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_link_down);

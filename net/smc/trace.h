@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tracepoints. They take plain values, so that any layer can use them.
+ * Sizes are in bytes; reasons are enum smc_reason.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM smc
+
+#if !defined(_NET_SMC_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _NET_SMC_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+#include "wire/cdc.h"
+
+TRACE_EVENT(smc_switch_to_fallback,
+	TP_PROTO(const struct sock *sk, const struct sock *clcsk, u32 fallback_rsn),
+	TP_ARGS(sk, clcsk, fallback_rsn),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(const void *, clcsk)
+		__field(u64, net_cookie)
+		__field(u32, fallback_rsn)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->clcsk = clcsk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		__entry->fallback_rsn = fallback_rsn;
+	),
+	TP_printk("sk=%p clcsk=%p net=%llu fallback_rsn=%#x",
+		  __entry->sk, __entry->clcsk, __entry->net_cookie, __entry->fallback_rsn)
+);
+
+DECLARE_EVENT_CLASS(smc_message,
+	TP_PROTO(const struct sock *sk, size_t len),
+	TP_ARGS(sk, len),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, net_cookie)
+		__field(size_t, len)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		__entry->len = len;
+	),
+	TP_printk("sk=%p net=%llu len=%zu", __entry->sk, __entry->net_cookie, __entry->len)
+);
+
+/* What a call has sent */
+DEFINE_EVENT(smc_message, smc_tx_sendmsg,
+	TP_PROTO(const struct sock *sk, size_t len),
+	TP_ARGS(sk, len)
+);
+
+/* What a call has received */
+DEFINE_EVENT(smc_message, smc_rx_recvmsg,
+	TP_PROTO(const struct sock *sk, size_t len),
+	TP_ARGS(sk, len)
+);
+
+/* A CLC message; the type is that of the wire: Proposal, Accept, Confirm, Decline */
+TRACE_EVENT(smc_clc,
+	TP_PROTO(const struct sock *sk, bool sent, u8 type),
+	TP_ARGS(sk, sent, type),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(bool, sent)
+		__field(u8, type)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->sent = sent;
+		__entry->type = type;
+	),
+	TP_printk("sk=%p %s type=%u", __entry->sk, __entry->sent ? "sent" : "received",
+		  __entry->type)
+);
+
+/* The end of a handshake; the outcome is an enum smc_outcome */
+TRACE_EVENT(smc_handshake,
+	TP_PROTO(const struct sock *sk, u8 role, u8 outcome, u32 reason, s64 us),
+	TP_ARGS(sk, role, outcome, reason, us),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, net_cookie)
+		__field(u8, role)
+		__field(u8, outcome)
+		__field(u32, reason)
+		__field(s64, us)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		__entry->role = role;
+		__entry->outcome = outcome;
+		__entry->reason = reason;
+		__entry->us = us;
+	),
+	TP_printk("sk=%p net=%llu role=%s outcome=%s reason=%#x us=%lld", __entry->sk,
+		  __entry->net_cookie, __entry->role ? "server" : "client",
+		  __print_symbolic(__entry->outcome, { 0, "pending" }, { 1, "smc" },
+				   { 2, "fallback" }, { 3, "failed" }),
+		  __entry->reason, __entry->us)
+);
+
+/* A link group takes connections, or no more */
+TRACE_EVENT(smc_group,
+	TP_PROTO(const struct net *net, u32 id, u8 mode, bool up),
+	TP_ARGS(net, id, mode, up),
+	TP_STRUCT__entry(
+		__field(u64, net_cookie)
+		__field(u32, id)
+		__field(u8, mode)
+		__field(bool, up)
+	),
+	TP_fast_assign(
+		__entry->net_cookie = net->net_cookie;
+		__entry->id = id;
+		__entry->mode = mode;
+		__entry->up = up;
+	),
+	TP_printk("net=%llu id=%#x mode=%u %s", __entry->net_cookie, __entry->id,
+		  __entry->mode, __entry->up ? "up" : "down")
+);
+
+/* A control message; cursors are counts within the ring */
+TRACE_EVENT(smc_cdc,
+	TP_PROTO(const struct sock *sk, bool sent, const struct smc_cdc *cdc),
+	TP_ARGS(sk, sent, cdc),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(bool, sent)
+		__field(u16, seqno)
+		__field(u32, producer)
+		__field(u32, consumer)
+		__field(u8, producer_flags)
+		__field(u8, state_flags)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->sent = sent;
+		__entry->seqno = cdc->seqno;
+		__entry->producer = cdc->producer.count;
+		__entry->consumer = cdc->consumer.count;
+		__entry->producer_flags = cdc->producer_flags;
+		__entry->state_flags = cdc->state_flags;
+	),
+	TP_printk("sk=%p %s seqno=%u producer=%u consumer=%u flags=%02x:%02x", __entry->sk,
+		  __entry->sent ? "sent" : "received", __entry->seqno, __entry->producer,
+		  __entry->consumer, __entry->producer_flags, __entry->state_flags)
+);
+
+/* A connection is reset; the event is an enum smc_close_event */
+TRACE_EVENT(smc_abort,
+	TP_PROTO(const struct sock *sk, u8 event, int error),
+	TP_ARGS(sk, event, error),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, net_cookie)
+		__field(u8, event)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		__entry->event = event;
+		__entry->error = error;
+	),
+	TP_printk("sk=%p net=%llu by=%s error=%d", __entry->sk, __entry->net_cookie,
+		  __print_symbolic(__entry->event, { 2, "us" }, { 5, "peer" }, { 6, "timeout" }),
+		  __entry->error)
+);
+
+/* A link of SMC-R failed or was ended; the reason is an enum smc_link_reason */
+TRACE_EVENT(smcr_link_down,
+	TP_PROTO(const struct net *net, u8 link, u32 uid, u32 reason),
+	TP_ARGS(net, link, uid, reason),
+	TP_STRUCT__entry(
+		__field(u64, net_cookie)
+		__field(u8, link)
+		__field(u32, uid)
+		__field(u32, reason)
+	),
+	TP_fast_assign(
+		__entry->net_cookie = net->net_cookie;
+		__entry->link = link;
+		__entry->uid = uid;
+		__entry->reason = reason;
+	),
+	TP_printk("net=%llu link=%u uid=%#x reason=%#x", __entry->net_cookie, __entry->link,
+		  __entry->uid, __entry->reason)
+);
+
+#endif /* _NET_SMC_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+
+#include <trace/define_trace.h>

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Identifiers, limits and roles that every layer speaks about */
+#ifndef _NET_SMC_TYPES_H
+#define _NET_SMC_TYPES_H
+
+#include <linux/sizes.h>
+#include <linux/types.h>
+
+/**
+ * enum smc_mode - where the bytes of a connection go
+ * @SMC_MODE_R: RDMA writes, SMC-R
+ * @SMC_MODE_D: direct memory access to the peer's buffer, SMC-D
+ * @SMC_MODES: number of modes
+ */
+enum smc_mode {
+	SMC_MODE_R,
+	SMC_MODE_D,
+	SMC_MODES
+};
+
+/**
+ * enum smc_role - who this end is in a link group or a connection
+ * @SMC_CLIENT: opened the TCP connection
+ * @SMC_SERVER: accepted it; decides about the link group
+ */
+enum smc_role {
+	SMC_CLIENT,
+	SMC_SERVER,
+};
+
+/* Receive buffers are 16 KiB times a power of two (RFC 7609, A.2.3) */
+#define SMC_BUFFER_MIN		SZ_16K
+#define SMC_BUFFER_MAX		SZ_512K
+#define SMC_BUFFER_CLASSES	6
+
+#endif /* _NET_SMC_TYPES_H */
