@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The user ABI of AF_SMC, and what the headers of older distributions lack.
+ *
+ * Enumerators cannot be asked for with #ifdef. The macros below have the name
+ * and the value of the enumerators that newer headers define, so that both may
+ * be present. Which attributes a kernel sends is decided at run time anyway.
+ */
+#ifndef SMC_TOOLS_UAPI_H
+#define SMC_TOOLS_UAPI_H
+
+#include <linux/smc.h>
+#include <linux/smc_diag.h>
+#include <linux/types.h>
+
+#ifndef AF_SMC
+#define AF_SMC				43
+#endif
+
+#define SMC_MAX_PNETID_LEN		16
+
+/* SMC_GEN_LGR_SMCR, not in Linux 6.1 */
+#define SMC_NLA_LGR_R_SNDBUF_ALLOC	12	/* uint */
+#define SMC_NLA_LGR_R_RMB_ALLOC		13	/* uint */
+
+/* SMC_NLA_LGR_R_V2, not in Linux 6.1 */
+#define SMC_NLA_LGR_R_V2_MAX_CONNS	2	/* u8 */
+#define SMC_NLA_LGR_R_V2_MAX_LINKS	3	/* u8 */
+
+/* SMC_GEN_LGR_SMCD, not in Linux 6.1 */
+#define SMC_NLA_LGR_D_EXT_GID		10	/* u64 */
+#define SMC_NLA_LGR_D_PEER_EXT_GID	11	/* u64 */
+#define SMC_NLA_LGR_D_SNDBUF_ALLOC	12	/* uint */
+#define SMC_NLA_LGR_D_DMB_ALLOC		13	/* uint */
+
+/* SMC_NLA_STATS_*_TECH, not in Linux 6.1 */
+#define SMC_NLA_STATS_T_RX_RMB_USAGE	20	/* uint */
+#define SMC_NLA_STATS_T_TX_RMB_USAGE	21	/* uint */
+
+/* In SMC_NLA_STATS_*_TECH, of this tree's module only */
+#define SMC_NLA_STATS_T_VIOLATION_CNT	128	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_TX_CNT	129	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_RX_CNT	130	/* u64 */
+#define SMC_NLA_STATS_T_WAKEUP_SAVED_CNT 131	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_APP_CNT	136	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_TCP_CNT	137	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_LINK_CNT	138	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_TIMEOUT_CNT 139	/* u64 */
+
+/* In SMC_GEN_STATS, of this tree's module only */
+#define SMC_NLA_STATS_BUFFER_USED	128	/* uint */
+#define SMC_NLA_STATS_BUFFER_LIMIT	129	/* uint */
+#define SMC_NLA_STATS_HS_NOW		130	/* uint */
+#define SMC_NLA_STATS_HS_TIME		131	/* nest: u64 numbered from 1 */
+
+/* Behind struct smc_diag_req, of this tree's module only; others ignore them */
+#define SMC_DIAG_REQ_STATES		1	/* u32 */
+#define SMC_DIAG_REQ_MODES		2	/* u8 */
+#define SMC_DIAG_REQ_INODE		3	/* u64 */
+
+/* SMC_DIAG_DMBINFO, with the upper halves of 128-bit GIDs, not in Linux 6.1 */
+struct smc_tools_dmbinfo {
+	__u32		linkid;
+	__aligned_u64	peer_gid;
+	__aligned_u64	my_gid;
+	__aligned_u64	token;
+	__aligned_u64	peer_token;
+	__aligned_u64	peer_gid_ext;
+	__aligned_u64	my_gid_ext;
+};
+
+#endif /* SMC_TOOLS_UAPI_H */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stddef.h>
+
+#include "advice.h"
+
+#define PROGRAM "Start the program there with smc_run, and see that the module smc is loaded " \
+	"there. Something on the way may remove the TCP option of SMC."
+#define DEVICES "Between processes on one kernel no device is needed. Between hosts, both need " \
+	"an RDMA device in the same network; see \"smcr device\" and smc_pnet(8)."
+#define EIDS "Both hosts need a user EID in common: \"smcr ueid add NAME\" on both."
+#define RDMA "Look at the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
+#define LATER "This may pass; try again."
+
+static const struct {
+	uint32_t	reason;
+	const char	*text;
+} table[] = {
+	{ 0x01010000, "Free some memory, or use smaller buffers: net.smc.rmem and net.smc.wmem." },
+	{ 0x02010000, RDMA },
+	{ 0x02020000, RDMA },
+	{ 0x03000000, "Look at the kernel log, and at \"smc_pnet\" on both ends." },
+	{ 0x03010000, PROGRAM },
+	{ 0x03020000, "Data protected by IPsec cannot move through shared memory." },
+	{ 0x03030000, DEVICES },
+	{ 0x03030001, DEVICES },
+	{ 0x03030002, DEVICES },
+	{ 0x03030004, EIDS },
+	{ 0x03030005, EIDS },
+	{ 0x03030006, EIDS },
+	{ 0x03030007, DEVICES },
+	{ 0x03030008, EIDS },
+	{ 0x03040000, "One end can do SMC-D only, the other SMC-R only. " DEVICES },
+	{ 0x03060000, "The program uses TCP Fast Open, which excludes SMC; switch it off there." },
+	{ 0x03070000, "SMC-R version 1 works within one subnet only. For version 2: " EIDS },
+	{ 0x03080000, "Check the VLAN configuration of the interface." },
+	{ 0x03090000, "Check the VLAN configuration of the interface." },
+	{ 0x030a0000, RDMA },
+	{ 0x030b0000, RDMA },
+	{ 0x030c0000, EIDS },
+	{ 0x030d0000, "Close some connections, or wait until others do." },
+	{ 0x030e0000, "The RDMA device needs a route to the peer; check \"ip route\"." },
+	{ 0x030f0000, "Check the routes between the RDMA devices of both ends." },
+	{ 0x03100006, "Raise the limit of buffer memory, or close some connections." },
+	{ 0x03100007, LATER },
+	{ 0x04000000, LATER },
+	{ 0x09990000, LATER },
+	{ 0x09990001, RDMA },
+	{ 0x09990002, RDMA },
+	{ 0x09990003, RDMA },
+};
+
+const char *advice(uint32_t reason)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (table[i].reason == reason)
+			return table[i].text;
+	return NULL;
+}

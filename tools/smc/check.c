@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * smc check: go the way of a connection step by step, and finally make one and
+ * look what became of it.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "advice.h"
+#include "attr.h"
+#include "check.h"
+#include "endpoint.h"
+#include "genl.h"
+#include "reason.h"
+#include "report.h"
+#include "sock.h"
+#include "uapi.h"
+
+enum status {
+	USES_SMC	= 0,
+	USES_TCP	= 1,
+	UNKNOWN		= 2,
+};
+
+static int finish(struct report *report, enum status status, const char *mode,
+		  const char *text)
+{
+	report_end(report, mode, text);
+	return status;
+}
+
+static bool check_kernel(struct report *report)
+{
+	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0) {
+		close(fd);
+		report_finding(report, GOOD, "kernel", NULL, "SMC sockets are available");
+		return true;
+	}
+	if (errno == EAFNOSUPPORT)
+		report_finding(report, BAD, "kernel",
+			       "Install the module smc for this kernel; \"modprobe smc\" says what it lacks.",
+			       "no SMC in this kernel: module smc is missing or cannot be loaded");
+	else
+		report_finding(report, BAD, "kernel", "A policy may forbid the family AF_SMC.",
+			       "cannot open an SMC socket: %s", strerror(errno));
+	return false;
+}
+
+/* How many entries of one kind there are; negative if nobody says. */
+static int count(struct genl *g, int command, int type)
+{
+	const struct nlattr *tb[SMC_GEN_MAX + 1];
+	struct netlink_list list;
+	int number = 0;
+	size_t i;
+
+	if (genl_dump(g, command, &list))
+		return -1;
+	for (i = 0; i < list.count; i++)
+		if (genl_parse(list.msg[i], tb, SMC_GEN_MAX) >= 0 && tb[type])
+			number++;
+	netlink_list_free(&list);
+	return number;
+}
+
+static bool limited(struct genl *g)
+{
+	const struct nlattr *tb[SMC_NLA_HS_LIMITATION_MAX + 1];
+	struct netlink_list list;
+	bool enabled = false;
+	size_t i;
+
+	if (genl_dump(g, SMC_NETLINK_DUMP_HS_LIMITATION, &list))
+		return false;
+	for (i = 0; i < list.count; i++)
+		if (genl_parse(list.msg[i], tb, SMC_NLA_HS_LIMITATION_MAX) >= 0)
+			enabled = attr_uint(tb[SMC_NLA_HS_LIMITATION_ENABLED], 0);
+	netlink_list_free(&list);
+	return enabled;
+}
+
+/* Nothing here is an obstacle by itself: it depends on the peer. */
+static void check_configuration(struct report *report)
+{
+	int ism, rdma;
+	struct genl g;
+
+	if (genl_open(&g, SMC_GENL_FAMILY_NAME)) {
+		report_finding(report, NOTE, "devices", NULL,
+			       "the kernel does not tell about devices");
+		return;
+	}
+	ism = count(&g, SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD);
+	rdma = count(&g, SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR);
+	if (ism > 0 || rdma > 0)
+		report_finding(report, GOOD, "devices", NULL, "%d for SMC-D, %d for SMC-R",
+			       ism > 0 ? ism : 0, rdma > 0 ? rdma : 0);
+	else
+		report_finding(report, NOTE, "devices", advice(0x03030000),
+			       "neither SMC-D nor SMC-R has a device");
+	if (limited(&g))
+		report_finding(report, NOTE, "limit",
+			       "\"smcd hslimit disable\" switches it off.",
+			       "while many handshakes are pending, connections use TCP");
+	genl_close(&g);
+}
+
+static bool check_tcp(struct report *report, const struct endpoint *ep)
+{
+	int fd = endpoint_connect(ep, ep->addr.ss_family, 0);
+
+	if (fd >= 0) {
+		close(fd);
+		report_finding(report, GOOD, "tcp", NULL, "%s port %s answers", ep->text,
+			       ep->port);
+		return true;
+	}
+	report_finding(report, BAD, "tcp", "Without a TCP connection there is none over SMC.",
+		       "%s port %s: %s", ep->text, ep->port, strerror(-fd));
+	return false;
+}
+
+/* What the kernel knows about a socket of ours. */
+static bool find_socket(int fd, struct sock *sk)
+{
+	struct netlink_list list = { 0 };
+	struct sock_filter filter = { };
+	bool found = false;
+	struct netlink nl;
+	struct stat st;
+	size_t i;
+
+	if (fstat(fd, &st) || netlink_open(&nl, NETLINK_SOCK_DIAG))
+		return false;
+	filter.inode = st.st_ino;
+	if (!sock_dump(&nl, 0, &filter, &list))
+		for (i = 0; i < list.count && !found; i++)
+			found = sock_decode(list.msg[i], sk) &&
+				sk->base.diag_inode == st.st_ino;
+	netlink_list_free(&list);
+	netlink_close(&nl);
+	return found;
+}
+
+/*
+ * The family of a socket changes when it becomes a TCP socket. That tells less
+ * than sock_diag, but needs no module besides smc.
+ */
+static int judge_by_family(struct report *report, int fd)
+{
+	static const char load_diag[] = "\"modprobe smc_diag\" lets the kernel tell.";
+	socklen_t len = sizeof(int);
+	int domain = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
+	if (domain == AF_SMC) {
+		report_finding(report, GOOD, "smc", load_diag,
+			       "the connection uses SMC; the kernel does not tell which kind");
+		return finish(report, USES_SMC, "SMC", "A connection to there uses SMC.");
+	}
+	report_finding(report, BAD, "smc", load_diag,
+		       "the connection uses TCP; the kernel does not tell why");
+	return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
+}
+
+static void explain(struct report *report, const struct sock *sk)
+{
+	uint32_t reason = sk->fallback.reason;
+	uint32_t peer = sk->fallback.peer_diagnosis;
+
+	if (!sk->has_fallback)
+		report_finding(report, BAD, "smc", NULL, "the connection uses TCP");
+	else if (peer)
+		report_finding(report, BAD, "smc", advice(peer),
+			       "the connection uses TCP: the peer declined, 0x%08x %s",
+			       peer, reason_text(peer));
+	else
+		report_finding(report, BAD, "smc", advice(reason),
+			       "the connection uses TCP: 0x%08x %s", reason,
+			       reason_text(reason));
+}
+
+static int judge(struct report *report, int fd)
+{
+	struct sock sk;
+
+	if (!find_socket(fd, &sk))
+		return judge_by_family(report, fd);
+	switch (sk.base.diag_mode) {
+	case SMC_DIAG_MODE_SMCD:
+		report_finding(report, GOOD, "smc", NULL, "the connection uses SMC-D");
+		return finish(report, USES_SMC, "SMCD", "A connection to there uses SMC-D.");
+	case SMC_DIAG_MODE_SMCR:
+		report_finding(report, GOOD, "smc", NULL, "the connection uses SMC-R");
+		return finish(report, USES_SMC, "SMCR", "A connection to there uses SMC-R.");
+	default:
+		explain(report, &sk);
+		return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
+	}
+}
+
+static int check_smc(struct report *report, const struct endpoint *ep)
+{
+	int fd, status;
+
+	fd = endpoint_connect(ep, AF_SMC, ep->addr.ss_family == AF_INET6);
+	if (fd < 0) {
+		report_finding(report, BAD, "smc", "The kernel log may say more.",
+			       "TCP works, but an SMC socket cannot connect: %s",
+			       strerror(-fd));
+		return finish(report, UNKNOWN, NULL, "There is no connection to there.");
+	}
+	status = judge(report, fd);
+	close(fd);
+	return status;
+}
+
+int check(char *target, int family, bool json)
+{
+	struct report report;
+	const char *problem;
+	struct endpoint ep;
+	bool smc;
+
+	if (!endpoint_parse(&ep, target)) {
+		fputs("smc: the host must be HOST, HOST:PORT or [ADDRESS]:PORT\n", stderr);
+		return UNKNOWN;
+	}
+	report_begin(&report, json);
+	smc = check_kernel(&report);
+	if (smc)
+		check_configuration(&report);
+	problem = endpoint_resolve(&ep, family);
+	if (problem) {
+		report_finding(&report, BAD, "address", NULL, "%s: %s", ep.host, problem);
+		return finish(&report, UNKNOWN, NULL, "There is no such host or port.");
+	}
+	report_finding(&report, GOOD, "address", NULL, "%s is %s%s", ep.host, ep.text,
+		       endpoint_is_local(&ep) ? ", this host" : "");
+	if (!ep.port)
+		return finish(&report, smc ? UNKNOWN : USES_TCP, smc ? NULL : "TCP",
+			      "Name a port with a listening server to learn more.");
+	if (!check_tcp(&report, &ep))
+		return finish(&report, UNKNOWN, NULL, "There is no connection to there.");
+	if (!smc)
+		return finish(&report, USES_TCP, "TCP", "A connection to there uses TCP.");
+	return check_smc(&report, &ep);
+}

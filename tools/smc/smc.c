@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * smc - questions about SMC that take more than one source to answer
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "check.h"
+#include "version.h"
+
+#define EXIT_USAGE	2
+
+static void usage(FILE *out)
+{
+	fputs("Usage: smc [OPTIONS] check HOST[:PORT]\n"
+	      "\n"
+	      "Tell step by step whether a connection to HOST would use SMC, and what to\n"
+	      "change if not. With a port, connect to it.\n"
+	      "\n"
+	      "  -4, --ipv4      use IPv4\n"
+	      "  -6, --ipv6      use IPv6\n"
+	      "  -j, --json      write JSON\n"
+	      "  -h, --help      show this help\n"
+	      "  -v, --version   show the version\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "help",	no_argument,	NULL, 'h' },
+		{ "ipv4",	no_argument,	NULL, '4' },
+		{ "ipv6",	no_argument,	NULL, '6' },
+		{ "json",	no_argument,	NULL, 'j' },
+		{ "version",	no_argument,	NULL, 'v' },
+		{ }
+	};
+	int family = AF_UNSPEC, opt;
+	bool json = false;
+
+	while ((opt = getopt_long(argc, argv, "46hjv", long_options, NULL)) != -1) {
+		switch (opt) {
+		case '4':
+			family = AF_INET;
+			break;
+		case '6':
+			family = AF_INET6;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_SUCCESS;
+		case 'j':
+			json = true;
+			break;
+		case 'v':
+			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smc");
+			return EXIT_SUCCESS;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind != 2 || strcmp(argv[optind], "check")) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	return check(argv[optind + 1], family, json);
+}

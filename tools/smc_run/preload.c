@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libsmc-preload.so - turn TCP sockets into AF_SMC sockets
+ *
+ * Loaded with LD_PRELOAD, usually by smc_run(8). The only function taken over
+ * is socket(): a request for an IPv4 or IPv6 TCP socket becomes a request for
+ * an AF_SMC socket. Everything afterwards, including the return to TCP when
+ * the peer cannot do SMC, is the kernel's work.
+ *
+ * The application never gets an error that it would not have got without this
+ * library: if no AF_SMC socket can be had, it gets the TCP socket it asked for.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef AF_SMC
+#define AF_SMC		43
+#endif
+
+#define SMCPROTO_SMC	0	/* IPv4 addresses */
+#define SMCPROTO_SMC6	1	/* IPv6 addresses */
+
+/* The part of the type argument that is not SOCK_NONBLOCK, SOCK_CLOEXEC, ... */
+#define SOCK_TYPE_BITS	0xf
+
+/*
+ * Every socket(AF_SMC) in a kernel without the family makes that kernel start
+ * modprobe. A process that opens many sockets must not pay this each time, and
+ * a daemon must still notice when the module has been loaded.
+ */
+#define RETRY_SECONDS	10
+
+typedef int (*socket_fn)(int domain, int type, int protocol);
+
+static struct {
+	socket_fn	next_socket;
+	bool		debug;
+	int		sndbuf;		/* 0: leave it to the kernel */
+	int		rcvbuf;
+} conf;
+
+static _Atomic long retry_after;	/* seconds of CLOCK_MONOTONIC, 0: never failed */
+
+/* One write() per line, so that lines of several processes do not mix. */
+__attribute__((format(printf, 1, 2)))
+static void debug(const char *fmt, ...)
+{
+	static const char prefix[] = "libsmc-preload: ";
+	char line[160];
+	size_t len = sizeof(prefix) - 1;
+	va_list ap;
+	int ret;
+
+	if (!conf.debug)
+		return;
+	memcpy(line, prefix, len);
+	va_start(ap, fmt);
+	ret = vsnprintf(line + len, sizeof(line) - len, fmt, ap);
+	va_end(ap);
+	if (ret < 0)
+		return;
+	len += ret;
+	if (len > sizeof(line) - 1)
+		len = sizeof(line) - 1;
+	if (write(STDERR_FILENO, line, len) < 0)
+		return;		/* nobody to tell */
+}
+
+/* A number with an optional k or m, as smc_run -r and -t take it. */
+static int size_from_env(const char *name)
+{
+	const char *text = secure_getenv(name);
+	unsigned long long value;
+	char *end;
+
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (*end == 'k' || *end == 'K') {
+		value = value > ULLONG_MAX >> 10 ? ULLONG_MAX : value << 10;
+		end++;
+	} else if (*end == 'm' || *end == 'M') {
+		value = value > ULLONG_MAX >> 20 ? ULLONG_MAX : value << 20;
+		end++;
+	}
+	if (*end || *text < '0' || *text > '9') {
+		debug("%s='%s' is not a size, ignored\n", name, text);
+		return 0;
+	}
+	return value > INT_MAX ? INT_MAX : (int)value;
+}
+
+static int syscall_socket(int domain, int type, int protocol)
+{
+	return syscall(SYS_socket, domain, type, protocol);
+}
+
+__attribute__((constructor))
+static void read_conf(void)
+{
+	const char *text = secure_getenv("SMC_DEBUG");
+	int saved_errno = errno;
+	socket_fn next;
+
+	conf.debug = text && atoi(text) != 0;
+	conf.sndbuf = size_from_env("SMC_SNDBUF");
+	conf.rcvbuf = size_from_env("SMC_RCVBUF");
+	/* ISO C has no conversion from an object to a function pointer. */
+	*(void **)&next = dlsym(RTLD_NEXT, "socket");
+	conf.next_socket = next ? next : syscall_socket;
+	errno = saved_errno;
+}
+
+static long monotonic_seconds(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
+		return 0;
+	/* 0 stands for "never", also in the first second after boot */
+	return now.tv_sec + 1;
+}
+
+static bool is_tcp(int domain, int type, int protocol)
+{
+	return (domain == AF_INET || domain == AF_INET6) &&
+	       (type & SOCK_TYPE_BITS) == SOCK_STREAM &&
+	       (protocol == 0 || protocol == IPPROTO_TCP);
+}
+
+static void set_buffer(int fd, int option, int size)
+{
+	if (!size)
+		return;
+	/* The kernel clips the value; a refusal leaves the default in place. */
+	if (setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size)))
+		debug("sockopt %d failed: %s\n", option, strerror(errno));
+	else
+		debug("sockopt %d set to %d\n", option, size);
+}
+
+/* Returns the AF_SMC descriptor, or -1 if the caller should ask for TCP. */
+static int smc_socket(int domain, int type)
+{
+	long now = monotonic_seconds();
+	int fd;
+
+	if (now < atomic_load_explicit(&retry_after, memory_order_relaxed)) {
+		debug("AF_SMC not available, using TCP\n");
+		return -1;
+	}
+	fd = conf.next_socket(AF_SMC, type,
+			      domain == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
+	if (fd < 0) {
+		if (errno == EAFNOSUPPORT)
+			atomic_store_explicit(&retry_after, now + RETRY_SECONDS,
+					      memory_order_relaxed);
+		debug("AF_SMC not available (%s), using TCP\n", strerror(errno));
+		return -1;
+	}
+	debug("map sock to AF_SMC\n");
+	set_buffer(fd, SO_SNDBUF, conf.sndbuf);
+	set_buffer(fd, SO_RCVBUF, conf.rcvbuf);
+	return fd;
+}
+
+__attribute__((visibility("default")))
+int socket(int domain, int type, int protocol)
+{
+	int saved_errno = errno;
+	int fd;
+
+	/* Constructors of other libraries may open sockets before ours ran. */
+	if (!conf.next_socket)
+		read_conf();
+	if (is_tcp(domain, type, protocol)) {
+		fd = smc_socket(domain, type);
+		errno = saved_errno;
+		if (fd >= 0)
+			return fd;
+	}
+	return conf.next_socket(domain, type, protocol);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SMCD_LINKGROUP_H
+#define SMCD_LINKGROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json.h"
+#include "uapi.h"
+
+struct nlattr;
+
+#define GID_LEN		41
+
+/**
+ * struct group_v2 - what only groups of SMC version 2 have
+ * @present: it is one
+ * @version: of SMC
+ * @release: that the peer announced
+ * @os: of the peer
+ * @eid: negotiated
+ * @host: name of the peer
+ */
+struct group_v2 {
+	bool		present;
+	unsigned int	version;
+	unsigned int	release;
+	unsigned int	os;
+	char		eid[SMC_MAX_EID_LEN + 1];
+	char		host[SMC_MAX_HOSTNAME_LEN + 1];
+};
+
+/**
+ * struct group - a link group, of either kind
+ * @smcd: SMC-D; else SMC-R
+ * @id: its number
+ * @role: SMC-R: 1 for the server
+ * @type: SMC-R: how the links are distributed
+ * @vlan: VLAN id
+ * @conns: connections in it
+ * @pnetid: physical network
+ * @v2: see struct group_v2
+ * @direct: SMC-R v2: no gateway on the way
+ * @max_conns: SMC-R v2: negotiated
+ * @max_links: SMC-R v2: negotiated
+ * @buffer_type: SMC-R: kind of memory
+ * @has_memory: the kernel tells @sndbuf and @rmb
+ * @sndbuf: bytes of send buffers
+ * @rmb: bytes of receive buffers (RMBs or DMBs)
+ * @gid: SMC-D: own GID
+ * @gid_ext: SMC-D: upper half of it
+ * @peer_gid: SMC-D: of the peer
+ * @peer_gid_ext: SMC-D: upper half of it
+ * @chid: SMC-D: channel id
+ */
+struct group {
+	bool		smcd;
+	uint32_t	id;
+	unsigned int	role;
+	unsigned int	type;
+	unsigned int	vlan;
+	uint32_t	conns;
+	char		pnetid[SMC_MAX_PNETID_LEN + 1];
+	struct group_v2	v2;
+	bool		direct;
+	unsigned int	max_conns;
+	unsigned int	max_links;
+	unsigned int	buffer_type;
+	bool		has_memory;
+	uint64_t	sndbuf;
+	uint64_t	rmb;
+	uint64_t	gid;
+	uint64_t	gid_ext;
+	uint64_t	peer_gid;
+	uint64_t	peer_gid_ext;
+	uint16_t	chid;
+};
+
+/**
+ * struct link - an SMC-R link
+ * @id: number in the group
+ * @device: RDMA device
+ * @port: of the device
+ * @gid: own GID
+ * @peer_gid: of the peer
+ * @conns: connections on it
+ * @netdev: interface index
+ * @uid: link UID
+ * @peer_uid: of the peer
+ * @state: of the link
+ */
+struct link {
+	unsigned int	id;
+	char		device[IB_DEVICE_NAME_MAX + 1];
+	unsigned int	port;
+	char		gid[GID_LEN];
+	char		peer_gid[GID_LEN];
+	uint32_t	conns;
+	uint32_t	netdev;
+	uint32_t	uid;
+	uint32_t	peer_uid;
+	uint32_t	state;
+};
+
+void group_decode_smcr(struct group *group, const struct nlattr *nest);
+void group_decode_smcd(struct group *group, const struct nlattr *nest);
+void link_decode(struct link *link, const struct nlattr *nest);
+
+void group_print_header(bool smcd);
+void group_print(const struct group *group);
+void group_print_details(const struct group *group);
+void group_print_json(struct json *j, const struct group *group);
+
+void link_print_header(bool details, bool gids);
+void link_print(const struct group *group, const struct link *link, bool details,
+		bool gids);
+void link_print_json(struct json *j, const struct group *group,
+		     const struct link *link);
+
+#endif /* SMCD_LINKGROUP_H */

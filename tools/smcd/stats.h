@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef SMCD_STATS_H
+#define SMCD_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json.h"
+
+#define STATS_SIZES	9	/* 8K, 16K, ... 1024K, larger */
+#define STATS_REASONS	30	/* per side; the ABI's limit */
+
+/**
+ * struct buffer_events - what happened to send or receive buffers
+ * @too_small_peer: a request larger than the peer's whole buffer
+ * @too_small: a request larger than the own buffer
+ * @full_peer: stopped by a full buffer of the peer
+ * @full: stopped by a full buffer (receiving: less data than asked for)
+ * @reuse: taken from an earlier connection
+ * @alloc: freshly allocated
+ * @downgrade: smaller than wanted
+ */
+struct buffer_events {
+	uint64_t	too_small_peer;
+	uint64_t	too_small;
+	uint64_t	full_peer;
+	uint64_t	full;
+	uint64_t	reuse;
+	uint64_t	alloc;
+	uint64_t	downgrade;
+};
+
+/*
+ * Counters of SMC-D or SMC-R. The order is that of "stats json"; the gauges,
+ * which may fall, come last.
+ */
+struct tech_stats {
+	uint64_t		tx_buffers[STATS_SIZES];
+	uint64_t		rx_buffers[STATS_SIZES];
+	uint64_t		tx_requests[STATS_SIZES];
+	uint64_t		rx_requests[STATS_SIZES];
+	struct buffer_events	tx_events;
+	struct buffer_events	rx_events;
+	uint64_t		client_v1;
+	uint64_t		client_v2;
+	uint64_t		server_v1;
+	uint64_t		server_v2;
+	uint64_t		sendpage;
+	uint64_t		urgent;
+	uint64_t		splice;
+	uint64_t		cork;
+	uint64_t		nodelay;
+	uint64_t		rx_bytes;
+	uint64_t		tx_bytes;
+	uint64_t		rx_count;
+	uint64_t		tx_count;
+	uint64_t		rx_usage;
+	uint64_t		tx_usage;
+};
+
+#define TECH_VALUES	(sizeof(struct tech_stats) / sizeof(uint64_t))
+#define TECH_COUNTERS	(offsetof(struct tech_stats, rx_usage) / sizeof(uint64_t))
+
+/**
+ * struct side_stats - connections of clients, or of servers, that failed SMC
+ * @handshake_errors: that ended in an error
+ * @fallbacks: that became TCP
+ * @reasons: valid entries in @reason
+ * @reason: why they became TCP
+ */
+struct side_stats {
+	uint64_t	handshake_errors;
+	uint64_t	fallbacks;
+	uint64_t	reasons;
+	struct {
+		uint64_t	code;
+		uint64_t	count;
+	} reason[STATS_REASONS];
+};
+
+/*
+ * What only this tree's module counts for SMC-D or SMC-R: connections that this
+ * side aborted, in all and by cause; that the peer did; wake-ups avoided.
+ */
+struct own_tech_stats {
+	uint64_t	aborts;
+	uint64_t	by_app;
+	uint64_t	by_tcp;
+	uint64_t	by_link;
+	uint64_t	by_timeout;
+	uint64_t	by_violation;
+	uint64_t	by_peer;
+	uint64_t	wakeups_saved;
+};
+
+#define STATS_TIMES	11	/* up to 100 us, 250 us, ... 1 s, longer */
+
+/**
+ * struct own_stats - what only this tree's module counts
+ * @smcd: of SMC-D
+ * @smcr: of SMC-R
+ * @times: handshakes that led to SMC, by the time they took
+ * @there: the module has told; the fields that follow are gauges
+ * @handshakes: under way
+ * @buffer_used: bytes of receive buffers of all namespaces
+ * @buffer_limit: what they may be at most
+ */
+struct own_stats {
+	struct own_tech_stats	smcd;
+	struct own_tech_stats	smcr;
+	uint64_t		times[STATS_TIMES];
+	uint64_t		there;
+	uint64_t		handshakes;
+	uint64_t		buffer_used;
+	uint64_t		buffer_limit;
+};
+
+#define OWN_COUNTERS	(offsetof(struct own_stats, there) / sizeof(uint64_t))
+
+struct stats {
+	struct tech_stats	smcd;
+	struct tech_stats	smcr;
+	struct side_stats	client;
+	struct side_stats	server;
+	struct own_stats	own;
+};
+
+struct nlattr;
+
+void stats_decode(struct stats *stats, const struct nlattr *nest);
+void stats_decode_fallback(struct stats *stats, const struct nlattr *nest);
+
+/**
+ * stats_subtract() - what happened since an earlier moment
+ * @now: changed to the difference; gauges stay
+ * @then: the earlier moment
+ *
+ * Returns: false, with @now unchanged, if @then is not the past of @now: the
+ * module was loaded again since.
+ */
+bool stats_subtract(struct stats *now, const struct stats *then);
+
+/* The moment of the last "stats reset" of this user, in this namespace. */
+bool baseline_load(struct stats *stats);
+bool baseline_save(const struct stats *stats);
+
+uint64_t stats_client(const struct tech_stats *tech);
+uint64_t stats_server(const struct tech_stats *tech);
+
+void stats_print(const struct stats *stats, bool smcd, bool details);
+void stats_json_tech(struct json *j, const struct stats *stats, bool smcd);
+void stats_json_sides(struct json *j, const struct stats *stats);
+
+/* Nothing, if the module does not count such things */
+void stats_print_own(const struct stats *stats, bool smcd);
+void stats_json_own(struct json *j, const struct stats *stats, bool smcd);
+
+/**
+ * stats_rate_header() - print the header of the table of rates
+ */
+void stats_rate_header(void);
+
+/**
+ * stats_rate() - print what happened per second
+ * @diff: what happened
+ * @seconds: in this time
+ * @smcd: for SMC-D, else SMC-R
+ * @j: print JSON, or NULL
+ */
+void stats_rate(const struct stats *diff, double seconds, bool smcd, struct json *j);
+
+/**
+ * stats_short() - write a number into six characters
+ * @value: the number
+ * @buf: for the text, STATS_SHORT_LEN bytes
+ *
+ * Returns: @buf.
+ */
+char *stats_short(uint64_t value, char *buf);
+
+#define STATS_SHORT_LEN	24
+
+#endif /* SMCD_STATS_H */

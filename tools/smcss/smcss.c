@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * smcss - show AF_SMC sockets: which run over SMC, which over TCP, and why
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "print.h"
+#include "version.h"
+
+#define EXT(type)	(1 << (SMC_DIAG_##type - 1))
+
+static struct options {
+	struct view	view;
+	bool		all;
+	bool		listening;
+	bool		json;
+	double		interval;	/* 0: once */
+} opts;
+
+static const struct option long_options[] = {
+	{ "all",	no_argument,		NULL, 'a' },
+	{ "debug",	no_argument,		NULL, 'd' },
+	{ "explain",	no_argument,		NULL, 'e' },
+	{ "help",	no_argument,		NULL, 'h' },
+	{ "json",	no_argument,		NULL, 'j' },
+	{ "listening",	no_argument,		NULL, 'l' },
+	{ "smcd",	no_argument,		NULL, 'D' },
+	{ "smcr",	no_argument,		NULL, 'R' },
+	{ "version",	no_argument,		NULL, 'v' },
+	{ "watch",	optional_argument,	NULL, 'w' },
+	{ "wide",	no_argument,		NULL, 'W' },
+	{ }
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: smcss [OPTIONS]\n"
+	      "\n"
+	      "Show AF_SMC sockets; without options, all but fresh and listening ones.\n"
+	      "\n"
+	      "  -a, --all           sockets in every state\n"
+	      "  -l, --listening     listening sockets only\n"
+	      "  -d, --debug         show buffers and cursors\n"
+	      "  -D, --smcd          SMC-D connections only, with details\n"
+	      "  -R, --smcr          SMC-R connections only, with details\n"
+	      "  -W, --wide          do not cut addresses\n"
+	      "  -e, --explain       say in words why a connection uses TCP\n"
+	      "                      (always done when writing to a terminal)\n"
+	      "  -j, --json          write JSON\n"
+	      "  -w, --watch[=SEC]   show again every SEC seconds (default 1)\n"
+	      "  -h, --help          show this help\n"
+	      "  -v, --version       show the version\n", out);
+}
+
+static void __attribute__((noreturn)) refuse(const char *one, const char *other)
+{
+	fprintf(stderr, "%s together with %s is not supported\n", one, other);
+	usage(stderr);
+	exit(EXIT_FAILURE);
+}
+
+static void check_options(void)
+{
+	if (opts.listening && opts.all)
+		refuse("--listening", "--all");
+	if (opts.listening && opts.view.debug)
+		refuse("--listening", "--debug");
+	if (opts.listening && opts.view.smcd)
+		refuse("--listening", "--smcd");
+	if (opts.listening && opts.view.smcr)
+		refuse("--listening", "--smcr");
+	if (opts.view.smcd && opts.view.smcr)
+		refuse("--smcd", "--smcr");
+}
+
+static double parse_interval(const char *text)
+{
+	char *end;
+	double seconds;
+
+	if (!text)
+		return 1;
+	seconds = strtod(text, &end);
+	if (end == text || *end || !(seconds >= 0.1 && seconds <= 86400)) {
+		fprintf(stderr, "smcss: invalid interval: %s\n", text);
+		exit(EXIT_FAILURE);
+	}
+	return seconds;
+}
+
+static void parse_options(int argc, char **argv)
+{
+	int opt;
+
+	opts.view.explain = isatty(STDOUT_FILENO);
+	while ((opt = getopt_long(argc, argv, "adehjlDRvw::W", long_options,
+				  NULL)) != -1) {
+		switch (opt) {
+		case 'a':
+			opts.all = true;
+			break;
+		case 'd':
+			opts.view.debug = true;
+			break;
+		case 'e':
+			opts.view.explain = true;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(EXIT_SUCCESS);
+		case 'j':
+			opts.json = true;
+			break;
+		case 'l':
+			opts.listening = true;
+			break;
+		case 'D':
+			opts.view.smcd = true;
+			break;
+		case 'R':
+			opts.view.smcr = true;
+			break;
+		case 'v':
+			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smcss");
+			exit(EXIT_SUCCESS);
+		case 'w':
+			opts.interval = parse_interval(optarg);
+			break;
+		case 'W':
+			opts.view.wide = true;
+			break;
+		default:
+			usage(stderr);
+			exit(EXIT_FAILURE);
+		}
+	}
+	check_options();
+	if (optind < argc) {
+		fprintf(stderr, "smcss: unexpected argument: %s\n", argv[optind]);
+		usage(stderr);
+		exit(EXIT_FAILURE);
+	}
+}
+
+static uint8_t extensions(void)
+{
+	uint8_t ext = 0;
+
+	if (opts.view.debug || opts.json)
+		ext |= EXT(CONNINFO);
+	if (opts.view.smcr || opts.json)
+		ext |= EXT(LGRINFO);
+	if (opts.view.smcd || opts.json)
+		ext |= EXT(DMBINFO);
+	return ext;
+}
+
+static bool wanted(const struct sock *sk)
+{
+	if (opts.listening)
+		return sk->base.diag_state == STATE_LISTEN;
+	if (!sock_is_open(sk))
+		/* these have no mode yet */
+		return opts.all && !opts.view.smcd && !opts.view.smcr;
+	if (opts.view.smcr)
+		return sk->base.diag_mode == SMC_DIAG_MODE_SMCR;
+	if (opts.view.smcd)
+		return sk->base.diag_mode == SMC_DIAG_MODE_SMCD;
+	return true;
+}
+
+static void print_table(const struct netlink_list *list)
+{
+	struct sock sk;
+	size_t i;
+
+	print_header(&opts.view);
+	for (i = 0; i < list->count; i++)
+		if (sock_decode(list->msg[i], &sk) && wanted(&sk))
+			print_sock(&opts.view, &sk);
+}
+
+static void print_json(const struct netlink_list *list)
+{
+	struct json j = { .out = stdout };
+	struct sock sk;
+	size_t i;
+
+	json_array(&j, NULL);
+	for (i = 0; i < list->count; i++)
+		if (sock_decode(list->msg[i], &sk) && wanted(&sk))
+			print_sock_json(&j, &sk);
+	json_array_end(&j);
+}
+
+/*
+ * The kernel loads the sock_diag module only for families it knows already.
+ * An SMC socket makes it know.
+ */
+static bool load_family(void)
+{
+	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* Spares the kernel sockets that wanted() would not take */
+static struct sock_filter filter(void)
+{
+	struct sock_filter filter = { };
+
+	if (opts.listening)
+		filter.states = 1 << STATE_LISTEN;
+	if (opts.view.smcd)
+		filter.modes = 1 << SMC_DIAG_MODE_SMCD;
+	if (opts.view.smcr)
+		filter.modes = 1 << SMC_DIAG_MODE_SMCR;
+	return filter;
+}
+
+static int dump(struct netlink *nl, struct netlink_list *list)
+{
+	struct sock_filter which = filter();
+	int ret = sock_dump(nl, extensions(), &which, list);
+
+	if (ret == -ENOENT && load_family())
+		ret = sock_dump(nl, extensions(), &which, list);
+	return ret;
+}
+
+static void complain(const struct netlink *nl)
+{
+	if (nl->trouble) {
+		fprintf(stderr, "Error: %s\n", nl->trouble);
+		return;
+	}
+	fprintf(stderr, "RTNETLINK answers: %s\n", strerror(nl->error));
+	if (nl->text[0])
+		fprintf(stderr, "smcss: %s\n", nl->text);
+	else if (nl->error == ENOENT)
+		fprintf(stderr, "smcss: %s not loaded\n",
+			load_family() ? "module smc_diag is" : "SMC module");
+}
+
+/* One picture of all sockets. Returns the exit status. */
+static int show(struct netlink *nl)
+{
+	struct netlink_list list;
+	int ret = dump(nl, &list);
+
+	if (opts.json)
+		print_json(&list);
+	else
+		print_table(&list);
+	fflush(stdout);
+	if (ret)
+		complain(nl);
+	if (list.interrupted)
+		fputs("Error: Dump interrupted\n", stderr);
+	ret = ret || list.interrupted ? EXIT_FAILURE : EXIT_SUCCESS;
+	netlink_list_free(&list);
+	return ret;
+}
+
+static void print_time(void)
+{
+	time_t now = time(NULL);
+	char text[32];
+
+	/* a terminal shows one picture, a file all of them */
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[J", stdout);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", localtime(&now));
+	printf("%s\n", text);
+}
+
+static int watch(struct netlink *nl)
+{
+	struct timespec pause = {
+		.tv_sec = opts.interval,
+		.tv_nsec = (opts.interval - (time_t)opts.interval) * 1e9,
+	};
+	int ret;
+
+	for (;;) {
+		if (!opts.json)
+			print_time();
+		ret = show(nl);
+		/* a picture that is a little blurred is good enough here */
+		if (nl->error || ferror(stdout))
+			return ret;
+		if (!opts.json && !isatty(STDOUT_FILENO))
+			putchar('\n');
+		nanosleep(&pause, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct netlink nl;
+	int ret;
+
+	parse_options(argc, argv);
+	ret = netlink_open(&nl, NETLINK_SOCK_DIAG);
+	if (ret) {
+		fprintf(stderr, "smcss: cannot open netlink socket: %s\n",
+			strerror(-ret));
+		return EXIT_FAILURE;
+	}
+	ret = opts.interval ? watch(&nl) : show(&nl);
+	netlink_close(&nl);
+	return ret;
+}
