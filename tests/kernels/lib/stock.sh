@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034	# shared with get and common.sh
+#
+# Debian's own kernels, as they are: image, modules, headers.
+
+# The packages' names carry the version, so ask the meta package.
+stock_resolve()
+{
+	image=$(apt_depends linux-image-amd64 linux-image-)
+	release=${image#linux-image-}
+	headers=linux-headers-$release
+	common=$(apt_depends "$headers" linux-headers-)
+	kbuild=$(apt_depends "$headers" linux-kbuild-)
+	if [ -z "$image" ] || [ -z "$common" ] || [ -z "$kbuild" ]; then
+		die "$name: the package lists hold no complete set of image and headers (log: $log); likely cause: a mirror in the middle of an update, try again later"
+	fi
+	case $release in
+	"$series".*|"$series"-*) ;;
+	*) die "$name: Debian's kernel there is now $release, not $series; likely cause: the suite has moved on" ;;
+	esac
+	version=$(apt_field "$image" Version)
+	key=$(key_of "$version")-$recipe
+}
+
+# The headers' Makefile names its other half by an absolute path in /usr/src;
+# name it relative to itself, so that it works wherever it was unpacked. The
+# vmlinux there has only type information, and its presence makes every module
+# build need pahole.
+stock_fix_headers()
+{
+	local top=$tmp/usr/src/$headers
+
+	# shellcheck disable=SC2016	# make expands this, not the shell
+	sed -i -E 's|^include +/usr/src/(linux-headers-[^/]*)/Makefile|include $(abspath $(dir $(realpath $(lastword $(MAKEFILE_LIST))))../\1)/Makefile|' \
+		"$top/Makefile" || return
+	grep -q '^include .*abspath' "$top/Makefile" || return
+	rm -f "$top/vmlinux"
+	! find "$tmp/usr" -type l -lname '/usr/*' | grep . || return
+	ln -sfn "usr/src/$headers" "$tmp/build"
+	rm -f "$tmp/lib/modules/$release/build" "$tmp/lib/modules/$release/source"
+	ln -s ../../../build "$tmp/lib/modules/$release/build"
+}
+
+# Unpacking xz under TCG costs seconds per boot; here it is paid once.
+stock_fix_modules()
+{
+	local modules=$tmp/lib/modules/$release
+
+	find "$modules" -name '*.ko.xz' -print0 | xargs -0r -P2 -n64 xz -d || return
+	depmod -b "$tmp" "$release"
+}
+
+stock_arrange()
+{
+	mv "$tmp/boot/vmlinuz-$release" "$tmp/vmlinuz" &&
+		mv "$tmp/boot/config-$release" "$tmp/config" &&
+		rm -rf "${tmp:?}/boot" "${tmp:?}/usr/share" &&
+		printf '%s\n' "$version" >"$tmp/version" &&
+		printf '%s\n' "$release" >"$tmp/release"
+}
+
+stock_fetch()
+{
+	tmp_new
+	step "download and unpack $image $version" "no network, or no space left below $cache" \
+		apt_unpack "$tmp" "$image=$version" "$headers" "$common" "$kbuild"
+	step "adapt the headers" "the packages' layout has changed" stock_fix_headers
+	step "uncompress the modules" "no space left below $cache" stock_fix_modules
+	step "arrange the files" "the packages' layout has changed" stock_arrange
+	tmp_commit "$key"
+}

@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Unit tests of the parts of the VM harness that need no guest."""
+
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'vm'))
+
+from harness import console, tap, testfile, verdict     # noqa: E402
+from harness.errors import Trouble                      # noqa: E402
+from harness.topology import Relay                      # noqa: E402
+
+# One line of each report as kernels print it, and the name it must get.
+SPLATS = [
+    ('warning', 'WARNING: CPU: 0 PID: 183 at net/core/dev.c:1 f+0x1/0x2'),
+    ('bug', 'BUG: kernel NULL pointer dereference, address: 0000000000000008'),
+    ('bug', 'kernel BUG at net/core/dev.c:12!'),
+    ('bug', 'Oops: 0000 [#1] PREEMPT SMP NOPTI'),
+    ('bug', 'general protection fault, probably for non-canonical address 0xdead000000000122'),
+    ('panic', 'Kernel panic - not syncing: Fatal exception'),
+    ('kasan', 'BUG: KASAN: slab-use-after-free in f+0x1/0x2 [smc]'),
+    ('kfence', 'BUG: KFENCE: use-after-free read in f+0x1/0x2'),
+    ('kcsan', 'BUG: KCSAN: data-race in f / g'),
+    ('ubsan', 'UBSAN: shift-out-of-bounds in a.c:3:4'),
+    ('refcount', 'refcount_t: underflow; use-after-free.'),
+    ('list-corruption', 'list_del corruption, ffff8880 is LIST_POISON1'),
+    ('lockup', 'watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [rmmod:99]'),
+    ('lockup', 'watchdog: Watchdog detected hard LOCKUP on cpu 1'),
+    ('rcu-stall', 'rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:'),
+    ('rcu-stall', 'rcu: INFO: rcu_sched self-detected stall on CPU'),
+    ('lockdep', 'WARNING: possible recursive locking detected'),
+    ('lockdep', 'WARNING: possible circular locking dependency detected'),
+    ('lockdep', 'WARNING: inconsistent lock state'),
+    ('lockdep', 'WARNING: suspicious RCU usage'),
+    ('lockdep', 'WARNING: bad unlock balance detected!'),
+    ('lockdep', '[ BUG: Invalid wait context ]'),
+    ('atomic-sleep', 'BUG: sleeping function called from invalid context at a.c:5'),
+    ('atomic-sleep', 'BUG: scheduling while atomic: insmod/77/0x00000002'),
+    ('hung-task', 'INFO: task rmmod:99 blocked for more than 20 seconds.'),
+    ('netdev-leak', 'unregister_netdevice: waiting for eth0 to become free. Usage count = 2'),
+    ('kmemleak', 'kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)'),
+    ('debug-objects', 'ODEBUG: free active (active state 0) object: ffff8880 hint: f+0x0/0x1'),
+    ('slab', 'BUG smc_conn (Tainted: G           O      ): Objects remaining in smc_conn'),
+    ('slab', 'BUG kmalloc-64 (Not tainted): Poison overwritten'),
+    ('trace', 'Call Trace:'),
+]
+
+HARMLESS = [
+    'smc: loading out-of-tree module taints kernel.',
+    'smc: module verification failed: signature and/or required key missing - tainting kernel',
+    'Warning: unable to open an initial console.',
+    'BUGS are only in the comment here',
+    'debug: unregister_netdevice of eth0',
+    'systemd[1]: Starting something',
+]
+
+
+class ConsoleTest(unittest.TestCase):
+    def test_each_splat_has_its_name(self):
+        for name, text in SPLATS:
+            for prefix in ('', '[   12.345678] ', '[   12.345678][  T183] ', '[    1.0][    C0] '):
+                with self.subTest(text=text, prefix=prefix):
+                    found = console.scan([prefix + text])
+                    self.assertEqual([one.name for one in found], [name])
+
+    def test_harmless_lines(self):
+        self.assertEqual(console.scan(HARMLESS), [])
+
+    def test_lines_of_one_report_are_not_counted_twice(self):
+        log = ['BUG: kernel NULL pointer dereference, address: 8', 'Oops: 0000 [#1]',
+               'Call Trace:', ' f+0x1', '---[ end trace 0000000000000000 ]---',
+               'Kernel panic - not syncing: Fatal exception']
+        self.assertEqual([one.name for one in console.scan(log)], ['bug', 'panic'])
+
+    def test_long_report_of_lockdep(self):
+        log = ['WARNING: possible circular locking dependency detected',
+               *['       f+0x1/0x2'] * 80, 'Call Trace:', ' <TASK>', ' </TASK>', 'WARNING: CPU: 0']
+        self.assertEqual([one.name for one in console.scan(log)], ['lockdep', 'warning'])
+
+    def test_second_report_after_the_first(self):
+        log = ['WARNING: CPU: 0', 'Call Trace:', ' f+0x1', ' </TASK>', 'fine',
+               'WARNING: CPU: 1', '---[ end trace ]---']
+        self.assertEqual([len(one.lines) for one in console.scan(log)], [4, 2])
+
+    def test_allowed_lines(self):
+        allowed = [re.compile('expected splat')]
+        self.assertEqual(console.scan(['WARNING: expected splat'], allowed), [])
+        self.assertEqual(len(console.scan(['WARNING: another'], allowed)), 1)
+
+    def test_log_in_pieces(self):
+        log = console.Log()
+        for piece in (b'one\r\ntw', b'o\nsmc-vm: begin x\nsmc-vm: end x\nrest'):
+            log.feed(piece)
+        log.finish()
+        self.assertEqual(log.lines, ['one', 'two', 'smc-vm: begin x', 'smc-vm: end x', 'rest'])
+        self.assertEqual(log.ended, {'x'})
+
+
+def tap_result(text):
+    result = tap.Result()
+    for line in text.splitlines():
+        result.feed(line)
+    return result
+
+
+class TapTest(unittest.TestCase):
+    def test_complete(self):
+        result = tap_result('ok 1 - a\nok 2 - b\n1..2')
+        self.assertTrue(result.complete)
+        self.assertEqual(result.failed, [])
+
+    def test_incomplete(self):
+        for text in ('', 'ok 1 - a', 'ok 1 - a\n1..2', '1..1', 'ok 1 - a\nok 2 - b\n1..1'):
+            with self.subTest(text=text):
+                self.assertFalse(tap_result(text).complete)
+
+    def test_failed(self):
+        self.assertEqual(tap_result('not ok 1 - a b\n1..1').failed, ['a b'])
+        self.assertEqual(tap_result('not ok 1 - a # TODO later\n1..1').failed, [])
+
+    def test_skipped(self):
+        self.assertTrue(tap_result('1..0 # SKIP no device').all_skipped)
+        self.assertTrue(tap_result('ok 1 - a # SKIP no device\n1..1').all_skipped)
+        self.assertFalse(tap_result('ok 1 - a # SKIP x\nok 2 - b\n1..2').all_skipped)
+
+    def test_bail_out(self):
+        self.assertEqual(tap_result('Bail out! no network').bail_out, 'no network')
+
+
+def good_facts(**changes):
+    values = {'phase': 'unload', 'tap': tap_result('ok 1 - a\n1..1'), 'exit_status': 0,
+              'ended': True, 'taint': 0, **changes}
+    return verdict.Facts(**values)
+
+
+class VerdictTest(unittest.TestCase):
+    def names(self, **changes):
+        return [failure.name for failure in verdict.judge(good_facts(**changes))]
+
+    def test_good(self):
+        self.assertEqual(self.names(), [])
+
+    def test_nothing_known_is_a_failure(self):
+        self.assertEqual([one.name for one in verdict.judge(verdict.Facts())], ['no-verdict'])
+
+    def test_taint(self):
+        self.assertEqual(self.names(taint=1 << 12 | 1 << 13), [])
+        self.assertEqual(self.names(taint=1 << 9), ['taint'])
+        self.assertEqual(self.names(taint=1 << 9, taint_before=1 << 9), [])
+
+    def test_objects(self):
+        self.assertEqual(self.names(objects={'before': {'conn': 1}, 'after': {'conn': 1}}), [])
+        self.assertEqual(self.names(objects={'before': {'conn': 1}, 'after': {'conn': 0}}),
+                         ['object-leak'])
+        self.assertEqual(self.names(objects={'before': {}, 'after': {'conn': 1}}), ['object-leak'])
+
+    def test_status_without_tap(self):
+        silent = tap.Result()
+        self.assertEqual(self.names(tap=silent), ['no-verdict'])
+        self.assertEqual(self.names(tap=silent, needs_tap=False), [])
+        self.assertEqual(self.names(tap=silent, needs_tap=False, exit_status=1), ['exit-status'])
+
+
+class FakeGuest:
+    def __init__(self):
+        self.answers = []
+
+    def answer(self, line):
+        self.answers.append(line)
+
+
+class RelayTest(unittest.TestCase):
+    def setUp(self):
+        self.relay = Relay(2)
+        self.a, self.b = FakeGuest(), FakeGuest()
+
+    def test_both_arrive(self):
+        self.relay.request(self.a, 'sync port 5001')
+        self.assertEqual(self.a.answers, [])
+        self.relay.request(self.b, 'sync port')
+        self.assertEqual((self.a.answers, self.b.answers), (['go port'], ['go port 5001']))
+
+    def test_other_left_before(self):
+        self.relay.left(self.b)
+        self.relay.request(self.a, 'sync x')
+        self.assertEqual(self.a.answers, ['lost x'])
+
+    def test_other_leaves_while_waiting(self):
+        self.relay.request(self.a, 'sync x')
+        self.relay.left(self.b)
+        self.assertEqual(self.a.answers, ['lost x'])
+
+    def test_one_guest_never_waits(self):
+        relay = Relay(1)
+        relay.request(self.a, 'sync x 7')
+        self.assertEqual(self.a.answers, ['go x'])
+
+
+class TestfileTest(unittest.TestCase):
+    def read(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, 'some_test.sh')
+            path.write_text(text)
+            return testfile.read(path)
+
+    def test_header(self):
+        test = self.read('#!/bin/sh\n#\n# kernels: stock-6.1 debug-6.12\n# timeout: 7\n'
+                         '# modules: smc smc_diag\n# peer: intree\n# memory: 512M\n\ntrue\n'
+                         '# cpus: 4\n')
+        self.assertEqual(test.name, 'some_test')
+        self.assertEqual(test.kernels, ['stock-6.1', 'debug-6.12'])
+        self.assertEqual((test.timeout, test.guests, test.memory, test.cpus), (7, 2, 512, 1))
+        self.assertEqual(test.modules, ['smc', 'smc_diag'])
+
+    def test_daily(self):
+        for kernels, daily in (('stock-6.12 debug-6.12 stock-6.1', ['stock-6.12', 'stock-6.1']),
+                               ('debug-6.12', ['debug-6.12']),
+                               ('stock-6.1 debug-6.12\n# daily: debug-6.12', ['debug-6.12']),
+                               ('stock-6.1\n# daily: none', [])):
+            with self.subTest(kernels=kernels):
+                test = self.read(f'#!/bin/sh\n# kernels: {kernels}\n')
+                self.assertEqual(test.daily, daily)
+
+    def test_bad_header(self):
+        for line in ('# daily: stock-6.1', '# guests: 3', '# timeout: soon', '# peer: other'):
+            with self.subTest(line=line), self.assertRaises(Trouble):
+                self.read(f'#!/bin/sh\n{line}\n')
+
+
+if __name__ == '__main__':
+    unittest.main()

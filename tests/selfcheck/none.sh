@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# No defect: the only one here that must pass.
+#
+# expect: 
+# kernels: stock-6.12 debug-6.12
+# modules: selfcheck
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+pass "nothing happens"
+done_testing

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Time limits on a machine that others use as well."""
+
+import os
+import time
+
+
+def crowding():
+    """How many tasks want to run on each processor, at least one."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def scale():
+    """What the user thinks of our limits."""
+    return float(os.environ.get('VM_TIMEOUT_SCALE', 1))
+
+
+class Deadline:
+    """
+    A limit in seconds of a machine we have for ourselves: while more tasks want to run than
+    there are processors, time counts for less. A limit of zero never ends.
+    """
+
+    LONGEST_STEP = 1.0
+
+    def __init__(self, seconds):
+        self._left = seconds * scale()
+        self._endless = not seconds
+        self._last = time.monotonic()
+
+    def passed(self):
+        now = time.monotonic()
+        # A step is bounded: a runner that was stopped itself learnt nothing meanwhile.
+        step = min(now - self._last, self.LONGEST_STEP)
+        self._last = now
+        self._left -= step / crowding()
+        return not self._endless and self._left <= 0

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where things are: the checkout, and the cache outside of it."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+HARNESS = Path(__file__).resolve().parent
+VM = HARNESS.parent
+TREE = VM.parent.parent
+TESTS = VM / 'tests'
+GUEST = VM / 'guest'
+
+KEPT_RUNS = 20
+
+
+def cache(*parts):
+    """A folder below the project's cache, created if needed."""
+    base = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+    path = Path(base, 'smc', *parts)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextlib.contextmanager
+def build_folder(name):
+    """
+    The folder for what is built from a part of this checkout, locked as long as it is used.
+    Other checkouts have their own.
+    """
+    digest = hashlib.sha256(str(TREE).encode()).hexdigest()[:10]
+    folder = cache('build', f'{name.replace("/", "-")}-{digest}')
+    with open(folder / '.lock', 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def new_log_folder():
+    """A fresh folder for the logs of one run; only the newest runs are kept."""
+    base = cache('vm', 'logs')
+    for old in sorted(base.iterdir())[:-KEPT_RUNS]:
+        shutil.rmtree(old, ignore_errors=True)
+    folder = base / f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
+    folder.mkdir()
+    return folder

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs a list of tests on one kernel in as few boots as possible."""
+
+from collections import defaultdict
+
+from . import qemu, verdict
+from .boot import Boot, BootFailed, Spec
+
+# A guest that dies before any code of ours ran says nothing about that code: emulators have bugs.
+BOOT_ATTEMPTS = 2
+
+
+class Suite:
+    """
+    Tests with the same needs share a boot, until one leaves the guest unfit for more.
+
+    The reporter is told of each test, of boots that failed and of leaked memory: TapReport,
+    or whoever else wants to know.
+    """
+
+    def __init__(self, kernel, config, folder, reporter, isolate=False):
+        self.kernel = kernel
+        self.config = config
+        self.folder = folder
+        self.reporter = reporter
+        self.isolate = isolate
+        self.stopped = False    # set by another thread: boot nothing more
+        self._boots = 0
+
+    def run(self, tests):
+        groups = defaultdict(list)
+        for test in tests:
+            groups[test.topology()].append(test)
+        for group in groups.values():
+            while group and not self.stopped:
+                size = 1 if self.isolate else len(group)
+                done = self._run_batch(group[:size])
+                del group[:done]
+
+    def _run_batch(self, tests):
+        """Runs tests in one boot; returns how many until the guest got unfit for more."""
+        spec = Spec.for_test(tests[0], self.kernel, self.config)
+        for attempt in range(BOOT_ATTEMPTS):
+            self._boots += 1
+            folder = self.folder / f'{self.kernel.name}-boot{self._boots}'
+            folder.mkdir()
+            try:
+                with Boot(spec, folder, self.reporter.live) as boot:
+                    boot.wait_up()
+                    return self._run_in(boot, tests, folder)
+            except BootFailed as error:
+                if qemu.accelerator() == 'kvm' and not error.guest.log.lines:
+                    qemu.forget_kvm()
+                last = attempt == BOOT_ATTEMPTS - 1
+                self.reporter.boot_failed(tests[0], self._title(tests[0]), error, folder, last)
+        return 1
+
+    def _run_in(self, boot, tests, folder):
+        done = []
+        for test in tests:
+            done.append(test)
+            facts = boot.run(test)
+            failures = {name: verdict.judge(one) for name, one in facts.items()}
+            self._save(test, facts, folder)
+            self.reporter.test(test, self._title(test), facts, failures, folder)
+            if any(verdict.is_dirty(facts[name], failures[name]) for name in facts):
+                break
+        # What leaked before something else went wrong is told as well.
+        if all(one.ended for one in facts.values()):
+            self._check_memory(boot, done, folder)
+        return len(done)
+
+    def _check_memory(self, boot, tests, folder):
+        leaks = boot.kmemleak()
+        if leaks is not None:
+            names = ' '.join(test.name for test in tests)
+            self.reporter.memory(tests, f'{self.kernel.name} kmemleak after {names}', leaks, folder)
+
+    def _save(self, test, facts, folder):
+        for name, one in facts.items():
+            text = ''.join(f'{line}\n' for line in one.output)
+            (folder / f'{test.name}-{name}.out').write_text(text)
+
+    def _title(self, test):
+        peer = ' peer=intree' if test.peer == 'intree' else ''
+        return f'{self.kernel.name} {test.name}{peer}'

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A test is a script; its first comments say what it needs."""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from . import paths
+from .errors import Trouble
+
+HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
+                    r'|expect|follows|variables)\s*:\s*(.*?)\s*$')
+
+
+@dataclass
+class Test:
+    """One test script with what its header declares."""
+    name: str
+    path: Path
+    kernels: list = field(default_factory=lambda: ['stock-6.12'])
+    daily: list = None              # those of them on which "make test" runs it
+    guests: int = 1
+    timeout: int = 60
+    modules: list = field(default_factory=list)
+    peer: str = 'same'              # what guest b runs: "same" or "intree"
+    cpus: int = 1
+    memory: int = 0                 # MiB; 0: what the kernel needs
+    boot: list = field(default_factory=list)
+    allowed: list = field(default_factory=list)
+    variables: list = field(default_factory=list)   # of the caller, handed to the guest
+    needs_tap: bool = True
+    # For tests/vm/selfcheck: names of failures, and of those which may come from these
+    expected: set = field(default_factory=set)
+    follows: set = field(default_factory=set)
+
+    def topology(self):
+        """Tests with the same answer can share a boot."""
+        return (self.guests, self.peer, self.cpus, self.memory, tuple(self.boot))
+
+
+def _number(test, key, value, low, high):
+    if not value.isdecimal() or not low <= int(value) <= high:
+        raise Trouble(f'{test.path}: "# {key}: {value}" is not a number from {low} to {high}')
+    return int(value)
+
+
+def _apply(test, key, value):
+    if key == 'kernels':
+        test.kernels = value.split()
+    elif key == 'daily':
+        test.daily = [] if value.strip() == 'none' else value.split()
+    elif key == 'modules':
+        test.modules = value.split()
+    elif key == 'expect':
+        test.expected = set(value.split())
+    elif key == 'guests':
+        test.guests = _number(test, key, value, 1, 2)
+    elif key == 'follows':
+        test.follows = set(value.split())
+    elif key == 'timeout':
+        test.timeout = _number(test, key, value, 1, 3600)
+    elif key == 'cpus':
+        test.cpus = _number(test, key, value, 1, 8)
+    elif key == 'memory':
+        test.memory = _number(test, key, value.removesuffix('M'), 128, 65536)
+    elif key == 'boot':
+        test.boot += shlex.split(value)
+    elif key == 'variables':
+        test.variables += value.split()
+    elif key == 'allow-log':
+        test.allowed.append(re.compile(value))
+    elif key == 'peer':
+        if value not in ('same', 'intree'):
+            raise Trouble(f'{test.path}: unknown peer "{value}"')
+        test.peer = value
+
+
+def read(path, name=None):
+    """Reads the header of a test script: the comments before its first command."""
+    path = Path(path).resolve()
+    test = Test(name or path.stem, path)
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith('#'):
+            break
+        match = HEADER.match(line)
+        if match:
+            _apply(test, match[1], match[2])
+    if test.peer == 'intree':
+        test.guests = 2
+    stock = [name for name in test.kernels if name.startswith('stock-')]
+    if test.daily is None:
+        test.daily = stock or test.kernels
+    unknown = [one for one in test.daily if one not in test.kernels]
+    if unknown:
+        raise Trouble(f'{test.path}: "# daily: {unknown[0]}" is not among its kernels')
+    return test
+
+
+def find(words, folder=paths.TESTS):
+    """The tests for a list of names, globs over names, and paths of scripts; none: all."""
+    known = {path.stem: path for path in sorted(folder.glob('*.sh')) if path.stem != 'lib'}
+    if not words:
+        return [read(path) for path in known.values()]
+    tests = []
+    for word in words:
+        names = [name for name in known if fnmatchcase(name, word)]
+        if names:
+            tests += [read(known[name]) for name in names]
+        elif Path(word).is_file():
+            tests.append(read(word))
+        else:
+            raise Trouble(f'no test matches "{word}"; the tests are in {folder}')
+    return list({test.path: test for test in tests}.values())

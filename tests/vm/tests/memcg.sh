@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Buffers are charged to the memory cgroup of whoever made the socket, also when the work queue
+# allocates them: for children of a listening socket, and for clients that do not wait.
+#
+# kernels: stock-6.12 stock-6.1
+# modules: smc
+# timeout: 90
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../selftests/netlink/cases.sh
+. "$(dirname "$0")/../../selftests/netlink/cases.sh"
+
+top=$_work/cgroup
+mkdir "$top"
+mount -t cgroup2 none "$top" || die "no cgroup2"
+echo +memory >"$top/cgroup.subtree_control" || die "no memory controller"
+mkdir "$top/server" "$top/client"
+ip link set lo up
+cases memcg.py "$top/server" "$top/client"
+rmdir "$top/server" "$top/client"
+umount "$top"
+smc_expect_clean "no object is left over"
+done_testing

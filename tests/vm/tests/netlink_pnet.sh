@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# SMC_PNETID: the PNET table. Every request that must be
+# refused is, with the errno that tools know, a text, and no effect.
+#
+# kernels: stock-6.12 stock-6.1 debug-6.12
+# modules: smc
+# timeout: 90
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../selftests/netlink/cases.sh
+. "$(dirname "$0")/../../selftests/netlink/cases.sh"
+
+ip link set lo up
+ip netns add other
+ip -n other link set lo up
+cases pnet.py
+ip netns del other
+smc_expect_clean "no object is left over"
+done_testing

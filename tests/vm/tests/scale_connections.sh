@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Ten thousand connections at once: opened, used, closed; how long that takes and how much memory
+# it needs, compared with TCP. With buffers of the smallest size all of them go over SMC. With
+# those of the default size, memory for buffers may run out: then the rest is TCP, and works.
+#
+# kernels: stock-6.12 stock-6.1
+# daily: none
+# modules: smc
+# cpus: 2
+# memory: 2048
+# timeout: 200
+
+# shellcheck disable=SC3043,SC2317 # local is known; check() calls these functions
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../programs.sh
+. "$(dirname "$0")/../programs.sh"
+
+CONNECTIONS=10000
+
+# connections OPTION...: in this namespace; what the program says is shown
+connections() {
+	scale -n "$CONNECTIONS" "$@" >"$_work/scale" 2>&1 || { cat "$_work/scale"; return 1; }
+	log "$mode: $(sed 's/^# //' "$_work/scale")"
+}
+
+all_over_smc() {
+	went_over $((128 * CONNECTIONS)) && [ "$(conns)" = $((2 * CONNECTIONS)) ]
+}
+
+# Every connection has two ends, over SMC or over TCP
+all_counted() {
+	log "$(($(conns) / 2)) over SMC, $(($(fallbacks) / 2)) over TCP"
+	[ "$(conns)" -gt 0 ] && [ $(($(conns) + $(fallbacks))) = $((2 * CONNECTIONS)) ]
+}
+
+ip link set lo up
+echo 200000 >/proc/sys/fs/file-max
+echo 200000 >/proc/sys/fs/nr_open
+
+# The first connection makes the link group
+mode=smc
+check "one connection" scale -n 1
+
+mode=tcp
+check "$CONNECTIONS connections over TCP" connections -t
+
+mode=smc
+default=$(cat /proc/sys/net/smc/rmem)
+echo 16384 >/proc/sys/net/smc/rmem
+count_from .
+check "$CONNECTIONS connections with the smallest buffers" connections
+check "they went over SMC" all_over_smc
+
+echo "$default" >/proc/sys/net/smc/rmem
+count_from .
+check "$CONNECTIONS connections with buffers of $default bytes" connections
+check "they went over SMC or TCP" all_counted
+smc_expect_clean "nothing is left over"
+done_testing

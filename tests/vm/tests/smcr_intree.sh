@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# SMC-R version 2 with the distribution's own module on another host, whoever is the server: first
+# and later contact, all ways to talk, a second link group, an idle group. Both sides know that
+# it is SMC-R.
+#
+# Not here: aborts by SO_LINGER. The other module ends the connection in good order then, and shows an
+# abort of ours as an end.
+#
+# kernels: stock-6.12
+# peer: intree
+# modules: smc smc_rdma smc_diag
+# timeout: 300
+
+# shellcheck disable=SC2317 # functions are called by name
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib/rdma.sh
+. "$(dirname "$0")/../../lib/rdma.sh"
+
+cases="up down both round_trips half_close urgent short many"
+
+wire_up
+check "an RDMA port" rdma_guest
+A=$MY_ADDR B=$PEER_ADDR
+[ "$VM_GUEST" = a ] || { A=$PEER_ADDR B=$MY_ADDR; }
+
+# shellcheck disable=SC2086 # a list
+talk a "$A" 5001 $cases
+# shellcheck disable=SC2086
+talk b "$B" 5002 $cases
+
+shows_smcr() {
+	check "monitoring shows SMC-R" wait_for "a connection" sh -c "smcss -a | grep -q SMCR"
+	log "$(smcss -a)"
+}
+
+no_connection() {
+	[ "$(objects conn live)" = 0 ]
+}
+
+held a "$A" 5003 shows_smcr
+held b "$B" 5004 shows_smcr
+
+if [ "$VM_GUEST" = a ]; then
+	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
+	check "several link groups" test "$(objects link created)" -ge 3
+	check "connections end" wait_for "connections to end" no_connection
+	check "idle groups do not hold the module" rmmod smc_rdma
+	smc_expect_clean "no object is left over"
+else
+	check "monitoring is unloaded" rmmod smc_diag
+fi
+done_testing

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Socket calls do what TCP's do: the same tests for TCP, for all kinds of AF_SMC
+# sockets, and for AF_SMC sockets that fall back.
+#
+# kernels: stock-6.12 stock-6.1 debug-6.12
+# modules: smc
+# timeout: 300
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# Packets to 192.0.2.2 and 2001:db8::2 leave and never come back.
+ip link add dummy0 type dummy
+ip addr add 192.0.2.1/24 dev dummy0
+ip addr add 2001:db8::1/64 dev dummy0 nodad
+ip link set dummy0 up
+
+# A debug kernel is ten times slower: one of each kind, and TCP itself is not its subject
+case $VM_KERNEL in
+debug-*) set -- -v smc -v smc_accepted -v fallback_client -v fallback_server ;;
+esac
+exec socket_test -s "$VM_SLOW" -j 12 "$@"
