@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters of the module, by generic netlink */
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <string.h>
+
+#include "forge.h"
+
+#define FAMILY			"SMC_GEN_NETLINK"
+#define CMD_GET_STATS		7
+#define ATTR_STATS		7	/* nest */
+#define ATTR_SMCD		1	/* nest in it */
+#define ATTR_VIOLATIONS		128	/* u64 in that */
+
+struct request {
+	struct nlmsghdr nlh;
+	struct genlmsghdr genl;
+	char attrs[64];
+};
+
+static int ask(int fd, uint16_t type, uint8_t cmd, uint16_t flags, const char *family, void *answer,
+	       size_t size)
+{
+	struct request req = {
+		.nlh = { .nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN), .nlmsg_type = type,
+			 .nlmsg_flags = NLM_F_REQUEST | flags },
+		.genl = { .cmd = cmd, .version = 1 },
+	};
+	struct nlattr *name = (void *)req.attrs;
+
+	if (family) {
+		name->nla_type = CTRL_ATTR_FAMILY_NAME;
+		name->nla_len = NLA_HDRLEN + strlen(family) + 1;
+		strcpy(req.attrs + NLA_HDRLEN, family);
+		req.nlh.nlmsg_len += NLA_ALIGN(name->nla_len);
+	}
+	EQ(send(fd, &req, req.nlh.nlmsg_len, 0), req.nlh.nlmsg_len);
+	return OK(recv(fd, answer, size, 0));
+}
+
+/* The attribute of this type among those in a buffer */
+static struct nlattr *find(void *start, int len, uint16_t type)
+{
+	char *at = start;
+
+	while (len >= NLA_HDRLEN) {
+		struct nlattr *attr = (void *)at;
+
+		if ((attr->nla_type & NLA_TYPE_MASK) == type)
+			return attr;
+		if (attr->nla_len < NLA_HDRLEN)
+			break;
+		at += NLA_ALIGN(attr->nla_len);
+		len -= NLA_ALIGN(attr->nla_len);
+	}
+	FAIL("no attribute %d in the answer", type);
+}
+
+static struct nlattr *in_message(void *answer, uint16_t type)
+{
+	struct nlmsghdr *nlh = answer;
+
+	return find((char *)NLMSG_DATA(nlh) + GENL_HDRLEN,
+		    nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), type);
+}
+
+static struct nlattr *in_nest(struct nlattr *nest, uint16_t type)
+{
+	return find((char *)nest + NLA_HDRLEN, nest->nla_len - NLA_HDRLEN, type);
+}
+
+static void *value(struct nlattr *attr)
+{
+	return (char *)attr + NLA_HDRLEN;
+}
+
+uint64_t counter(uint16_t attribute)
+{
+	static char answer[16384];
+	int fd = OK(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
+	uint16_t family;
+	uint64_t count;
+
+	ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, FAMILY, answer, sizeof(answer));
+	memcpy(&family, value(in_message(answer, CTRL_ATTR_FAMILY_ID)), sizeof(family));
+	ask(fd, family, CMD_GET_STATS, NLM_F_DUMP, NULL, answer, sizeof(answer));
+	memcpy(&count, value(in_nest(in_nest(in_message(answer, ATTR_STATS), ATTR_SMCD),
+				     attribute)), sizeof(count));
+	close(fd);
+	return count;
+}
+
+uint64_t violations(void)
+{
+	return counter(ATTR_VIOLATIONS);
+}

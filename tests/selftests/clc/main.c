@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A hostile peer: speaks CLC on a TCP connection that has the SMC option, in both
+ * roles and wrong in every way, or lies once it has an SMC connection. Needs
+ * /dev/smc_synopt and /dev/smc_forge of tests/modules, and root.
+ */
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "peer.h"
+
+static const struct variant application = {
+	"application", { AF_SMC, SMCPROTO_SMC }, { AF_SMC, SMCPROTO_SMC }, AF_INET, AF_INET,
+	.smc = true,
+};
+
+const struct variant *variant = &application;
+
+bool client_attacks(int index)
+{
+	return index == HOSTILE_CLIENT;
+}
+
+bool server_attacks(int index)
+{
+	return index == HOSTILE_SERVER;
+}
+
+void set_sysctl(const char *name, int value)
+{
+	char path[100];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	fd = OK(open(path, O_WRONLY | O_CLOEXEC));
+	TRUE(dprintf(fd, "%d\n", value) > 0);
+	close(fd);
+}
+
+void set_handshake_timeout(int seconds)
+{
+	set_sysctl("net/smc/handshake_timeout", seconds);
+}
+
+/* Each test has a network of its own, so that it can change settings */
+static void select_attacker(int index)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	(void)index;
+	OK(unshare(CLONE_NEWNET));
+	fd = OK(socket(AF_INET, SOCK_DGRAM, 0));
+	OK(ioctl(fd, SIOCSIFFLAGS, &lo));
+	close(fd);
+}
+
+static const char *attacker_name(int index)
+{
+	static const char *const names[NR_ATTACKERS] = {
+		[HOSTILE_CLIENT] = "hostile_client",
+		[HOSTILE_SERVER] = "hostile_server",
+		[HOSTILE_WRITER] = "hostile_writer",
+	};
+
+	return names[index];
+}
+
+int main(int argc, char **argv)
+{
+	static const struct suite suite = {
+		.nr_variants = NR_ATTACKERS,
+		.variant_name = attacker_name,
+		.select = select_attacker,
+	};
+
+	return harness_main(&suite, argc, argv);
+}

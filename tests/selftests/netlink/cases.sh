@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC3043,SC2154 # local and _work are fine
+#
+# cases SCRIPT [ARGUMENT...]: runs a Python test of this folder; each of its points becomes one of
+# the test which calls it, and so does its end.
+cases() {
+	local line status=0 script="$1"
+
+	shift
+	python3 -B "$(dirname "$0")/../../selftests/netlink/$script" "$@" >"$_work/cases" 2>&1 ||
+		status=$?
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) pass "${line#ok - }" ;;
+		"not ok - "*) fail "${line#not ok - }" ;;
+		*) log "$line" ;;
+		esac
+	done <"$_work/cases"
+	[ $status -le 1 ] || fail "$script ended with status $status"
+	grep -q '^ok - ' "$_work/cases" || fail "$script has passed nothing"
+}

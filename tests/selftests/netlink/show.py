@@ -1,0 +1,316 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""SMC_GEN_NETLINK: what it shows, compared field by field with what must be there."""
+
+import errno
+import os
+import socket
+import struct
+import subprocess
+
+import nl
+import smc
+from cases import accepted, check, equal, refused, run
+from spec import Family
+
+DUMP_FLAGS, DO_FLAGS = 0x0c, 0x0b       # dump + policy; do + policy + admin
+SHOWS = ('get-sys-info', 'get-lgr-smcr', 'get-link-smcr', 'get-lgr-smcd', 'get-dev-smcd',
+         'get-dev-smcr', 'get-stats', 'get-fback-stats', 'dump-ueid', 'dump-seid',
+         'dump-hs-limitation')
+SIZES = ['8k', '16k', '32k', '64k', '128k', '256k', '512k', '1024k', 'g-1024k']
+EVENTS = ['reuse-cnt', 'size-sm-peer-cnt', 'size-sm-cnt', 'full-peer-cnt', 'full-cnt', 'alloc-cnt',
+          'dgrade-cnt']
+TECHNOLOGY = ['tx-rmb-stats', 'rx-rmb-stats', 'txpload-size', 'rxpload-size', 'tx-rmb-size',
+              'rx-rmb-size', 'clnt-v1-succ', 'clnt-v2-succ', 'srv-v1-succ', 'srv-v2-succ',
+              'rx-bytes', 'tx-bytes', 'rx-rmb-usage', 'tx-rmb-usage', 'rx-cnt', 'tx-cnt',
+              'sendpage-cnt', 'cork-cnt', 'ndly-cnt', 'splice-cnt', 'urg-data-cnt',
+              'violation-cnt', 'abort-tx-cnt', 'abort-rx-cnt', 'wakeup-saved-cnt', 'busy-poll-cnt',
+              'abort-app-cnt', 'abort-tcp-cnt', 'abort-link-cnt', 'abort-timeout-cnt']
+TIMES = ['100us', '250us', '500us', '1ms', '2500us', '5ms', '10ms', '25ms', '100ms', '1s', 'g-1s']
+
+
+def requests():
+    return [(name, op) for name, op in FAMILY.spec.operations.items() if 'event' not in op]
+
+
+def stats():
+    messages = FAMILY.show('get-stats')
+    equal('the counters are one message', len(messages), 1)
+    return messages[0]['stats']
+
+
+def family():
+    info = FAMILY.info
+    equal('version', int.from_bytes(info[3], 'little'), 1)
+    equal('no family header', int.from_bytes(info[4], 'little'), 0)
+    equal('one attribute at most', int.from_bytes(info[5], 'little'), 1)
+    wanted = {op['value']: DUMP_FLAGS if 'dump' in op else DO_FLAGS
+              for op in FAMILY.spec.operations.values() if 'event' not in op}
+    equal('one multicast group', list(FAMILY.groups()), ['events'])
+    equal('commands and their flags are those of the specification', FAMILY.operations(), wanted)
+
+
+def policies():
+    for name, op in requests():
+        takes = op.get('do', {}).get('request', {}).get('attributes', [])
+        policy = FAMILY.policy(op['value'])
+        if takes:
+            equal(f'{name}: a string of 32 characters', policy,
+                  {1: {nl.POLICY_TYPE: nl.TYPE_STRING, nl.POLICY_MAX_LENGTH: 32}})
+        else:
+            equal(f'{name}: no attribute', policy, {})
+
+
+def kinds():
+    for name, op in requests():
+        if 'dump' in op:
+            refused(f'{name}: cannot be done', FAMILY.do(op['value']), errno.EOPNOTSUPP)
+        else:
+            refused(f'{name}: cannot be dumped', FAMILY.dump(op['value']), errno.EOPNOTSUPP)
+    for command in (0, 19, 63, 64, 66, 255):
+        refused(f'no command {command} to do', FAMILY.do(command), errno.EOPNOTSUPP)
+        refused(f'no command {command} to dump', FAMILY.dump(command), errno.EOPNOTSUPP)
+
+
+def versions_and_flags():
+    for version in (0, 2, 255):
+        answer = FAMILY.dump(1, version=version)
+        equal(f'a request of version {version} is answered with version 1',
+              [m.genl()[:2] for m in answer.messages], [(1, 1)])
+    answer = FAMILY.dump(7, flags=nl.F_ACK | nl.F_DUMP)
+    check('a dump with ACK', len(answer.messages) == 1 and answer.done, answer)
+    equal('NLMSG_DONE has the errno only', answer.done_length, 4)
+
+
+def no_attributes():
+    for name in SHOWS:
+        for number, text in ((1, 'reject'), (2, 'nknown'), (77, 'nknown')):
+            refused(f'{name}: attribute {number}',
+                    FAMILY.dump(FAMILY.command(name), nl.attr(number, 'X' * 32)), errno.EINVAL)
+    refused('rubbish behind the header', FAMILY.dump(7, b'\1\2\3'), errno.EINVAL)
+
+
+def sys_info():
+    messages = FAMILY.show('get-sys-info')
+    equal('one message', len(messages), 1)
+    info = messages[0]['sys-info']
+    equal('order of attributes', list(info),
+          ['ver', 'rel', 'is-ism-v2', 'is-smcr-v2', 'local-host', 'seid'])
+    equal('version', (info['ver'], info['rel'], info['is-ism-v2']), (2, 1, 1))
+    equal('host name', info['local-host'], f'{os.uname().nodename:32}')
+    equal('the system EID is the same everywhere', info['seid'],
+          FAMILY.show('dump-seid')[0]['entry'])
+    check('it has 32 digits', len(info['seid']) == 32 and int(info['seid'], 16), info['seid'])
+
+
+def devices():
+    messages = FAMILY.show('get-dev-smcd')
+    equal('one device', len(messages), 1)
+    equal('nobody uses it', messages[0]['dev-smcd'], {
+        'use-cnt': 0, 'is-crit': 0, 'pci-fid': 0, 'pci-chid': 0xffff, 'pci-vendor': 0,
+        'pci-device': 0, 'pci-id': 'lo', 'port': {'pnet-usr': 0, 'pnetid': ''}})
+
+
+def nothing_of_smcr():
+    for name in ('get-lgr-smcr', 'get-link-smcr', 'get-dev-smcr'):
+        answer = FAMILY.dump(FAMILY.command(name))
+        check(f'{name}: just the end', answer.done and not answer.messages and not answer.error,
+              answer)
+
+
+def fresh_counters():
+    counters = stats()
+    equal('order', list(counters), ['smcd-tech', 'smcr-tech', 'clnt-hs-err-cnt', 'srv-hs-err-cnt',
+                                    'buffer-used', 'buffer-limit', 'hs-now', 'hs-time'])
+    for technology in ('smcd-tech', 'smcr-tech'):
+        nest = counters[technology]
+        equal(f'{technology}: order', list(nest), TECHNOLOGY)
+        for name in TECHNOLOGY[:2]:
+            equal(f'{technology}: {name}', nest[name], dict.fromkeys(EVENTS, 0))
+        for name in TECHNOLOGY[2:6]:
+            equal(f'{technology}: {name}', nest[name], dict.fromkeys(SIZES, 0))
+        equal(f'{technology}: amounts', [nest[name] for name in TECHNOLOGY[6:]],
+              [0] * len(TECHNOLOGY[6:]))
+    equal('handshake errors', (counters['clnt-hs-err-cnt'], counters['srv-hs-err-cnt']), (0, 0))
+    check('buffers are limited', counters['buffer-limit'] > 1 << 20)
+    equal('no handshake is under way', counters['hs-now'], 0)
+    equal('none took any time', counters['hs-time'], dict.fromkeys(TIMES, 0))
+    equal('no fallbacks, no message', FAMILY.show('get-fback-stats'), [])
+    equal('no link groups', FAMILY.show('get-lgr-smcd'), [])
+
+
+def changes(before, after):
+    """What has grown, as nested dicts."""
+    found = {}
+    for name, value in after.items():
+        if isinstance(value, dict):
+            inner = changes(before[name], value)
+            if inner:
+                found[name] = inner
+        elif value != before[name]:
+            found[name] = value - before[name]
+    return found
+
+
+def one_connection():
+    before = stats()
+    pair = smc.Pair()
+    try:
+        grown = changes(before, stats())
+        equal('a connection is counted on both sides', grown.pop('smcd-tech'), {
+            'rx-rmb-stats': {'alloc-cnt': 2}, 'rx-rmb-size': {'512k': 2}, 'clnt-v2-succ': 1,
+            'srv-v2-succ': 1, 'rx-rmb-usage': 2 << 19})
+        equal('both handshakes took some time', sum(grown.pop('hs-time').values()), 2)
+        equal('its buffers as well', grown, {'buffer-used': 2 << 19})
+        data(pair)
+        groups(pair)
+    finally:
+        pair.close()
+
+
+def data(pair):
+    before = stats()
+    smc.send_all(pair.client, pair.server, 20000)
+    grown = changes(before, stats())['smcd-tech']
+    grown.pop('wakeup-saved-cnt', None)
+    equal('20000 bytes', grown, {
+        'txpload-size': {'32k': 1}, 'rxpload-size': {'32k': 1}, 'rx-bytes': 20000,
+        'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1})
+
+    before = stats()
+    pair.client.send(b'x')
+    pair.server.recv(100)
+    grown = changes(before, stats())['smcd-tech']
+    grown.pop('wakeup-saved-cnt', None)
+    equal('less than was asked for', grown, {
+        'rx-rmb-stats': {'full-cnt': 1}, 'txpload-size': {'8k': 1}, 'rxpload-size': {'8k': 1},
+        'rx-bytes': 1, 'tx-bytes': 1, 'rx-cnt': 1, 'tx-cnt': 1})
+
+
+def groups(pair):
+    messages = [m['lgr-smcd'] for m in FAMILY.show('get-lgr-smcd')]
+    equal('each side has a link group', len(messages), 2)
+    first, second = messages
+    check('newest first, numbers end with 00', first['id'] > second['id']
+          and not first['id'] & 0xff and not second['id'] & 0xff, messages)
+    for group in messages:
+        common = group.pop('v2-common')
+        equal('what was agreed', common, {
+            'ver': 2, 'rel': 1, 'os': 2, 'peer-host': f'{os.uname().nodename:32}',
+            'neg-eid': FAMILY.show('dump-seid')[0]['entry']})
+        equal('order of attributes', list(group),
+              ['id', 'gid', 'ext-gid', 'peer-gid', 'peer-ext-gid', 'vlan-id', 'conns-num', 'chid',
+               'pnetid', 'sndbuf-alloc', 'dmb-alloc'])
+        equal('both ends have the same device', (group['gid'], group['ext-gid']),
+              (group['peer-gid'], group['peer-ext-gid']))
+        check('it has an address', group['gid'] and group['ext-gid'])
+        equal('the rest', [group[name] for name in ('vlan-id', 'conns-num', 'chid', 'pnetid',
+                                                    'sndbuf-alloc', 'dmb-alloc')],
+              [0, 1, 0xffff, '', 0, 1 << 19])
+    device = FAMILY.show('get-dev-smcd')[0]['dev-smcd']
+    equal('the device is in use', (device['use-cnt'], device['is-crit']), (2, 1))
+
+    more = [smc.Pair() for _ in range(3)]
+    messages = [m['lgr-smcd'] for m in FAMILY.show('get-lgr-smcd')]
+    equal('more connections, same groups', [(m['conns-num'], m['dmb-alloc']) for m in messages],
+          [(4, 4 << 19)] * 2)
+    for other in more:
+        other.close()
+    check('they are gone', smc.eventually(
+        lambda: all(m['lgr-smcd']['conns-num'] == 1 for m in FAMILY.show('get-lgr-smcd'))))
+
+
+def groups_end():
+    check('groups stay for a while', FAMILY.show('get-lgr-smcd'))
+    check('then they end', smc.eventually(lambda: not FAMILY.show('get-lgr-smcd')))
+    device = FAMILY.show('get-dev-smcd')[0]['dev-smcd']
+    equal('nobody uses the device', (device['use-cnt'], device['is-crit']), (0, 0))
+    check('no connection holds buffers',
+          smc.eventually(lambda: stats_quietly()['smcd-tech']['rx-rmb-usage'] == 0))
+
+
+def stats_quietly():
+    return FAMILY.show('get-stats')[0]['stats']
+
+
+def options():
+    pair = smc.Pair()
+    before = stats()
+    pair.client.setsockopt(6, 1, 1)     # TCP_NODELAY
+    pair.client.setsockopt(6, 3, 1)     # TCP_CORK
+    pair.client.setsockopt(6, 3, 0)
+    grown = changes(before, stats())
+    equal('TCP_NODELAY and TCP_CORK, switched on', grown,
+          {'smcd-tech': {'cork-cnt': 1, 'ndly-cnt': 1}})
+    pair.close()
+
+
+def aborts():
+    def grown_by(end):
+        pair = smc.Pair()
+        before = stats()
+        end(pair)
+        grown = changes(before, stats())['smcd-tech']
+        pair.close()
+        return {name: count for name, count in grown.items() if 'abort' in name}
+
+    def linger(pair):
+        pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        pair.client.close()
+
+    def unread(pair):
+        pair.server.send(b'x')
+        pair.client.close()
+
+    def destroyed(pair):
+        """Reset by an administrator."""
+        subprocess.run(['ss', '-K', 'dst', '127.0.0.1', 'dport', '=', str(pair.address[1])],
+                       check=True, stdout=subprocess.DEVNULL)
+        smc.eventually(lambda: pair.client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+
+    both = {'abort-tx-cnt': 2, 'abort-rx-cnt': 1}   # the one that was told answers
+    equal('closed with a lingering time of 0', grown_by(linger), {**both, 'abort-app-cnt': 1})
+    equal('closed with unread data', grown_by(unread), {**both, 'abort-app-cnt': 1})
+    equal('TCP connection destroyed', grown_by(destroyed).get('abort-tcp-cnt'), 1)
+
+
+def one_per_namespace():
+    before = stats()
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            nl.namespace('other')
+            other = Family('smc')
+            pair = smc.Pair()
+            inside = other.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
+            status = 0 if inside == 1 and len(other.show('get-lgr-smcd')) == 2 else 1
+            pair.close()
+        finally:
+            os._exit(status)
+    equal('a connection in another namespace is seen there', os.waitpid(pid, 0)[1], 0)
+    grown = changes(before, stats())
+    grown.pop('buffer-used', None)
+    equal('and not here', grown, {})
+    equal('nor its groups', FAMILY.show('get-lgr-smcd'), [])
+
+
+def unprivileged():
+    for name in SHOWS:
+        check(f'{name}: anyone may look', smc.as_nobody(
+            lambda name=name: Family('smc').show(name) is not None))
+    for name, op in FAMILY.spec.operations.items():
+        if 'do' in op:
+            check(f'{name}: not everyone may do that', smc.as_nobody(
+                lambda op=op: Family('smc').do(op['value']).error == errno.EPERM))
+
+
+def small_buffers():
+    room = Family('smc', room=4096)
+    accepted('the counters fit into a page', room.dump(7))
+
+
+FAMILY = Family('smc')
+run(family, policies, kinds, versions_and_flags, no_attributes, sys_info, devices,
+    nothing_of_smcr, fresh_counters, one_connection, groups_end, options, groups_end,
+    one_per_namespace, unprivileged, small_buffers)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""AF_SMC sockets for the tests."""
+
+import ctypes
+import os
+import socket
+import time
+from pathlib import Path
+
+import nl
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+DECLINED, OPTION, PEER_NO_SMC = 0x05000000, 0x03060000, 0x03010000
+FAMILIES = {socket.AF_INET: (0, '127.0.0.1'), socket.AF_INET6: (1, '::1')}
+
+
+def smc_socket(family=socket.AF_INET):
+    """
+    socket(AF_SMC). Python knows no addresses of that family, and needs not: it is told that it is
+    one of the family that the addresses have.
+    """
+    fd = LIBC.socket(nl.AF_SMC, socket.SOCK_STREAM, FAMILIES[family][0])
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), 'socket(AF_SMC)')
+    return socket.socket(family, socket.SOCK_STREAM, 0, fileno=fd)
+
+
+def inet_socket(family=socket.AF_INET):
+    """socket(AF_INET, ..., IPPROTO_SMC)"""
+    return socket.socket(family, socket.SOCK_STREAM, nl.IPPROTO_SMC)
+
+
+def tcp_socket(family=socket.AF_INET):
+    return socket.socket(family, socket.SOCK_STREAM)
+
+
+class Pair:
+    """A connection over the loopback interface: listener, client, server."""
+
+    def __init__(self, family=socket.AF_INET, client=smc_socket, server=smc_socket):
+        self.listener = server(family)
+        self.listener.bind((FAMILIES[family][1], 0))
+        self.listener.listen(8)
+        self.address = self.listener.getsockname()
+        self.client = client(family)
+        self.client.settimeout(30)
+        self.listener.settimeout(30)
+        self.client.connect(self.address)
+        self.server = self.listener.accept()[0]
+
+    def close(self):
+        for sock in (self.client, self.server, self.listener):
+            sock.close()
+
+
+def send_all(sender, receiver, total):
+    """Moves bytes in one write and one read."""
+    sender.sendall(bytes(total))
+    got = 0
+    while got < total:
+        got += len(receiver.recv(total - got, socket.MSG_WAITALL))
+
+
+def eventually(condition, seconds=20):
+    """Polls until the condition holds, and returns whether it did."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def sysctl(name, value=None):
+    path = Path('/proc/sys/net/smc') / name
+    if value is None:
+        return int(path.read_text(encoding='ascii'))
+    return path.write_text(str(value), encoding='ascii')
+
+
+def as_nobody(function):
+    """Runs it in a process without any privilege; returns its exit status as a truth value."""
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            status = 0 if function() else 1
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1] == 0

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* listen() and accept(), and what happens to connections that nobody has accepted */
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "pair.h"
+
+#define CROWD	8
+
+TEST(listen_without_bind)
+{
+	int fd = new_server(), client = new_client();
+	struct addr to;
+
+	OK(listen(fd, 1));
+	to = target_of(fd);
+	TRUE(port_of(&to) > 0);
+	OK(connect(client, &to.sa, to.len));
+	accept_from(fd);
+	EQ(is_tcp(client), !variant->smc);
+}
+
+TEST(listen_states)
+{
+	int listener = listen_any(1);
+	char byte;
+
+	EQ(get_int(listener, SOL_SOCKET, SO_ACCEPTCONN), 1);
+	EQ(events_now(listener), 0);
+	FAILS(recv(listener, &byte, 1, 0), ENOTCONN);
+	FAILS(send(listener, "x", 1, MSG_NOSIGNAL), EPIPE);
+	FAILS(getpeername(listener, &(struct sockaddr){}, &(socklen_t){ 4 }), ENOTCONN);
+	OK(listen(listener, 5));	/* once more is allowed */
+	EQ(get_int(listener, SOL_SOCKET, SO_ERROR), 0);
+}
+
+TEST(accept_errors)
+{
+	int listener = listen_any(1), fd = fresh();
+
+	FAILS(accept(fd, NULL, NULL), EINVAL);
+	FAILS(accept4(listener, NULL, NULL, 1), EINVAL);
+	nonblock(listener);
+	FAILS(accept(listener, NULL, NULL), EAGAIN);
+}
+
+TEST(accept_connected)
+{
+	int fd[2];
+
+	pair_open(fd);
+	FAILS(accept(fd[0], NULL, NULL), EINVAL);
+	FAILS(accept(fd[1], NULL, NULL), EINVAL);
+}
+
+TEST(accept_flags)
+{
+	int listener = listen_any(5), fd;
+
+	nonblock(listener);
+	connect_to(listener);
+	wait_events(listener, POLLIN);
+	fd = OK(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+	TRUE(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	TRUE(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	connect_to(listener);
+	wait_events(listener, POLLIN);
+	fd = OK(accept(listener, NULL, NULL));
+	TRUE(!(fcntl(fd, F_GETFL) & O_NONBLOCK));	/* not inherited */
+	TRUE(!(fcntl(fd, F_GETFD) & FD_CLOEXEC));
+}
+
+TEST(accept_address)
+{
+	int listener = listen_any(1), client = connect_to(listener), fd;
+	struct addr peer = { .len = sizeof(peer.ss) }, name = name_of(client);
+	struct addr short_one = { .len = 6 };
+
+	fd = OK(accept(listener, &peer.sa, &peer.len));
+	EQ(peer.sa.sa_family, variant->server_address);
+	EQ(port_of(&peer), port_of(&name));
+	EQ(peer.len, peer_of(fd).len);
+	client = connect_to(listener);
+	name = name_of(client);
+	OK(accept(listener, &short_one.sa, &short_one.len));
+	EQ(short_one.len, peer.len);
+	EQ(port_of(&short_one), port_of(&name));
+}
+
+TEST(accept_receive_timeout)
+{
+	int listener = listen_any(1);
+
+	set_timeout(listener, SO_RCVTIMEO, 50);
+	FAILS(accept(listener, NULL, NULL), EAGAIN);
+}
+
+static void accept_ended_by_signal(void *arg)
+{
+	FAILS(accept(*(int *)arg, NULL, NULL), EINTR);
+}
+
+TEST(accept_interrupted)
+{
+	int listener = listen_any(1);
+	struct worker worker;
+
+	catch_signal(SIGUSR1, 0);
+	worker_start(&worker, accept_ended_by_signal, &listener);
+	worker_interrupt(&worker);
+	worker_join(&worker);
+}
+
+static void accept_one(void *arg)
+{
+	int fd = accept_from(*(int *)arg);
+
+	send_text(fd, "x");
+	close(fd);
+}
+
+TEST(accept_waits)
+{
+	int listener = listen_any(1), client;
+	struct worker worker;
+
+	worker_start(&worker, accept_one, &listener);
+	worker_asleep(&worker);
+	client = connect_to(listener);
+	worker_join(&worker);
+	expect_text(client, "x");
+	expect_eof(client);
+}
+
+TEST(accept_many_waiting)
+{
+	int listener = listen_any(CROWD), client[CROWD], i;
+	struct worker worker[CROWD];
+
+	for (i = 0; i < CROWD; i++) {
+		worker_start(&worker[i], accept_one, &listener);
+		worker_asleep(&worker[i]);
+	}
+	for (i = 0; i < CROWD; i++)
+		client[i] = connect_to(listener);
+	for (i = 0; i < CROWD; i++) {
+		worker_join(&worker[i]);
+		expect_text(client[i], "x");
+		expect_eof(client[i]);
+	}
+}
+
+TEST(accept_in_order)
+{
+	int listener = listen_any(CROWD), client[CROWD], i;
+
+	for (i = 0; i < CROWD; i++) {
+		client[i] = connect_to(listener);
+		send_text(client[i], (char[]){ 'a' + i, 0 });
+	}
+	for (i = 0; i < CROWD; i++) {
+		int fd = accept_from(listener);
+
+		expect_text(fd, (char[]){ 'a' + i, 0 });
+	}
+	nonblock(listener);
+	FAILS(accept(listener, NULL, NULL), EAGAIN);
+}
+
+TEST(accept_by_processes)
+{
+	int listener = listen_any(CROWD), i;
+
+	for (i = 0; i < 3; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			accept_one(&listener);
+			_exit(0);
+		}
+		wait_asleep(pid);
+	}
+	for (i = 0; i < 3; i++)
+		expect_text(connect_to(listener), "x");
+	for (i = 0; i < 3; i++) {
+		int status;
+
+		OK(wait(&status));
+		EQ(status, 0);
+	}
+}
+
+static void accept_refused(void *arg)
+{
+	FAILS(accept(*(int *)arg, NULL, NULL), EINVAL);
+}
+
+TEST(shutdown_of_listener)
+{
+	int listener = listen_any(1), fd = new_client();
+	struct addr to = target_of(listener);
+	struct worker worker;
+
+	worker_start(&worker, accept_refused, &listener);
+	worker_asleep(&worker);
+	OK(shutdown(listener, SHUT_WR));	/* means nothing here */
+	EQ(get_int(listener, SOL_SOCKET, SO_ACCEPTCONN), 1);
+	OK(shutdown(listener, SHUT_RD));
+	worker_join(&worker);
+	EQ(get_int(listener, SOL_SOCKET, SO_ACCEPTCONN), 0);
+	EQ(events_now(listener) & POLLHUP, POLLHUP);
+	FAILS(connect(fd, &to.sa, to.len), ECONNREFUSED);
+	FAILS(shutdown(listener, SHUT_RD), ENOTCONN);
+	OK(listen(listener, 1));
+	to = target_of(listener);	/* a new port, because the first one was not asked for */
+	close(fd);
+	fd = new_client();
+	OK(connect(fd, &to.sa, to.len));
+	accept_from(listener);
+	EQ(is_tcp(fd), !variant->smc);
+}
+
+TEST(shutdown_of_listener_wakes_poll)
+{
+	int listener = listen_any(1);
+	struct pollfd pfd = { .fd = listener, .events = POLLIN };
+
+	if (!fork()) {
+		wait_asleep(getppid());
+		OK(shutdown(listener, SHUT_RDWR));
+		_exit(0);
+	}
+	EQ(poll(&pfd, 1, 10000), 1);
+	TRUE(pfd.revents & POLLHUP);
+}
+
+TEST(listener_poll)
+{
+	int listener = listen_any(2), client;
+
+	EQ(events_now(listener), 0);
+	client = connect_to(listener);
+	EQ(wait_events(listener, POLLIN), POLLIN | POLLRDNORM);
+	accept_from(listener);
+	EQ(events_now(listener), 0);
+	close(client);
+}
+
+TEST(close_of_listener_resets_waiting)
+{
+	int listener = listen_any(2), client = connect_to(listener);
+	char byte;
+
+	send_text(client, "lost");
+	wait_events(listener, POLLIN);
+	close(listener);
+	wait_events(client, POLLIN);
+	FAILS(recv(client, &byte, 1, 0), ECONNRESET);
+	EQ(recv(client, &byte, 1, 0), 0);
+	FAILS(send(client, &byte, 1, MSG_NOSIGNAL), EPIPE);
+}
+
+TEST(close_of_client_before_accept)
+{
+	int listener = listen_any(2), client = connect_to(listener), fd;
+
+	send_text(client, "last words");
+	close(client);
+	fd = accept_from(listener);
+	expect_text(fd, "last words");
+	expect_eof(fd);
+	expect_eof(fd);
+}
+
+TEST(reset_of_client_before_accept)
+{
+	int listener = listen_any(2), client = connect_to(listener), fd;
+	char byte;
+
+	set_linger(client, 1, 0);
+	close(client);
+	fd = accept_from(listener);
+	FAILS(recv(fd, &byte, 1, 0), ECONNRESET);
+	EQ(recv(fd, &byte, 1, 0), 0);
+}
+
+/* A queue holds one connection more than the backlog says. Then SYNs are dropped. */
+TEST(backlog)
+{
+	int backlog = 2, listener = listen_any(backlog), client[5], i;
+	struct addr to = target_of(listener);
+	struct pollfd pfd;
+
+	for (i = 0; i < 5; i++) {
+		client[i] = new_client();
+		nonblock(client[i]);
+		FAILS(connect(client[i], &to.sa, to.len), EINPROGRESS);
+		if (i <= backlog)
+			wait_events(client[i], POLLOUT);
+	}
+	for (i = 0; i < 5; i++) {
+		pfd = (struct pollfd){ .fd = client[i], .events = POLLOUT };
+		EQ(poll(&pfd, 1, 0), i <= backlog);
+	}
+	for (i = 0; i <= backlog; i++)
+		accept_from(listener);
+	nonblock(listener);
+	FAILS(accept(listener, NULL, NULL), EAGAIN);
+	for (; i < 5; i++)
+		wait_events(client[i], POLLOUT);	/* with the SYN's next repetition */
+}
+
+TEST(backlog_raised)
+{
+	int listener = listen_any(0), client[3], i;
+	struct addr to = target_of(listener);
+
+	connect_to(listener);
+	OK(listen(listener, 5));
+	for (i = 0; i < 3; i++) {
+		client[i] = new_client();
+		OK(connect(client[i], &to.sa, to.len));
+	}
+	for (i = 0; i < 4; i++)
+		accept_from(listener);
+}
+
+TEST(backlog_negative)
+{
+	int listener = listen_any(-1), i;
+
+	for (i = 0; i < 10; i++)
+		connect_to(listener);
+}
+
+TEST(defer_accept)
+{
+	struct addr addr = server_bind_address(), to;
+	int listener = new_server(), client = new_client(), fd;
+
+	set_int(listener, SOL_TCP, TCP_DEFER_ACCEPT, 1);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 1));
+	to = target_of(listener);
+	OK(connect(client, &to.sa, to.len));
+	send_text(client, "data");
+	fd = accept_from(listener);
+	expect_text(fd, "data");
+}
+
+TEST(reuse_port, .applies = reuse_port_in_server)
+{
+	struct addr addr = server_bind_address(), to;
+	int first = new_server(), second = new_server(), i, got[2] = {};
+	struct pollfd pfd[2];
+
+	set_int(first, SOL_SOCKET, SO_REUSEPORT, 1);
+	set_int(second, SOL_SOCKET, SO_REUSEPORT, 1);
+	OK(bind(first, &addr.sa, addr.len));
+	addr = name_of(first);
+	OK(bind(second, &addr.sa, addr.len));
+	OK(listen(first, 64));
+	OK(listen(second, 64));
+	to = target_of(first);
+	pfd[0] = (struct pollfd){ .fd = first, .events = POLLIN };
+	pfd[1] = (struct pollfd){ .fd = second, .events = POLLIN };
+	for (i = 0; i < 32; i++) {
+		int client = new_client();
+
+		OK(connect(client, &to.sa, to.len));
+		EQ(poll(pfd, 2, 10000), 1);
+		got[!pfd[0].revents]++;
+		close(accept_from(pfd[0].revents ? first : second));
+		close(client);
+	}
+	TRUE(got[0] && got[1]);
+}
+
+TEST(rebind_after_close)
+{
+	struct addr addr = server_bind_address();
+	int listener = new_server(), pair[2];
+
+	set_int(listener, SOL_SOCKET, SO_REUSEADDR, 1);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 1));
+	addr = name_of(listener);
+	pair_from(listener, pair);
+	close(listener);
+	close(pair[!variant->swapped]);		/* the server is the first to close */
+	close(pair[variant->swapped]);
+	listener = new_server();
+	set_int(listener, SOL_SOCKET, SO_REUSEADDR, 1);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 1));
+}
+
+TEST(listener_shared_with_child)
+{
+	int listener = listen_any(2), status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct addr to = target_of(listener);
+		int fd = new_client();
+
+		close(listener);
+		OK(connect(fd, &to.sa, to.len));
+		send_text(fd, "child");
+		_exit(0);
+	}
+	expect_text(accept_from(listener), "child");
+	OK(waitpid(pid, &status, 0));
+	EQ(status, 0);
+	/* The child's close() has not ended it */
+	connect_to(listener);
+	accept_from(listener);
+}
+
+TEST(many_connections, .seconds = 60)
+{
+	int listener = listen_any(256), fd[200], i;
+
+	for (i = 0; i < 100; i++) {
+		fd[2 * i] = connect_to(listener);
+		fd[2 * i + 1] = accept_from(listener);
+		send_text(fd[2 * i], "ping");
+	}
+	for (i = 0; i < 100; i++) {
+		expect_text(fd[2 * i + 1], "ping");
+		EQ(is_tcp(fd[2 * i]), !variant->smc);
+		close(fd[2 * i]);
+	}
+	for (i = 0; i < 100; i++) {
+		expect_eof(fd[2 * i + 1]);
+		close(fd[2 * i + 1]);
+	}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a program sees of a socket: each test for TCP, which is the reference,
+ * and for all ways to an AF_SMC socket, with and without SMC on the other side.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "pair.h"
+
+#define V4(proto)	{ AF_INET, proto }
+#define V6(proto)	{ AF_INET6, proto }
+#define SMC4		{ AF_SMC, SMCPROTO_SMC }
+#define SMC6		{ AF_SMC, SMCPROTO_SMC6 }
+
+static const struct variant variants[] = {
+	{ "tcp", V4(0), V4(0), AF_INET, AF_INET },
+	{ "tcp6", V6(0), V6(0), AF_INET6, AF_INET6, .swapped = true },
+	{ "smc", SMC4, SMC4, AF_INET, AF_INET, .smc = true },
+	{ "smc_accepted", SMC4, SMC4, AF_INET, AF_INET, .swapped = true, .smc = true },
+	{ "smc6", SMC6, SMC6, AF_INET6, AF_INET6, .smc = true },
+	{ "smc_both", SMC6, SMC4, AF_INET6, AF_INET, .smc = true },
+	{ "ipproto_smc", V4(IPPROTO_SMC), V4(IPPROTO_SMC), AF_INET, AF_INET, .smc = true },
+	{ "ipproto_smc6", V6(IPPROTO_SMC), V6(IPPROTO_SMC), AF_INET6, AF_INET6,
+	  .swapped = true, .smc = true },
+	{ "fallback_client", V4(0), SMC4, AF_INET, AF_INET },
+	{ "fallback_server", SMC4, V4(0), AF_INET, AF_INET, .swapped = true },
+	{ "fallback_server6", V6(IPPROTO_SMC), V6(0), AF_INET6, AF_INET6, .swapped = true },
+};
+
+#define NR_VARIANTS	((int)(sizeof(variants) / sizeof(*variants)))
+
+const struct variant *variant = variants;
+
+static bool kind_is_tcp(struct kind kind)
+{
+	return kind.family != AF_SMC && !kind.protocol;
+}
+
+bool only_tcp(int index)
+{
+	return kind_is_tcp(variants[index].server) && kind_is_tcp(variants[index].client);
+}
+
+bool not_tcp(int index)
+{
+	return !only_tcp(index);
+}
+
+bool only_smc(int index)
+{
+	return variants[index].smc;
+}
+
+bool only_fallback(int index)
+{
+	return not_tcp(index) && !variants[index].smc;
+}
+
+bool not_swapped(int index)
+{
+	return !variants[index].swapped;
+}
+
+bool options_bypass_smc(void)
+{
+	struct utsname name;
+	int major, minor;
+
+	OK(uname(&name));
+	if (sscanf(name.release, "%d.%d", &major, &minor) != 2)
+		FAIL("the kernel calls itself %s", name.release);
+	return major < 6 || (major == 6 && minor < 8);
+}
+
+/* Such kernels have SO_REUSEPORT for sockets of the internet families only */
+bool reuse_port_in_server(int index)
+{
+	return variants[index].server.family != AF_SMC || !options_bypass_smc();
+}
+
+/* With them, the inner socket learns of options at bind() and listen() */
+bool late_options_in_server(int index)
+{
+	return kind_is_tcp(variants[index].server) || !options_bypass_smc();
+}
+
+/*
+ * Over SMC-R, what follows urgent data does not come before that was received
+ * (RFC 7609, 4.7.5), and the two ends have different addresses.
+ */
+bool within_host(int index)
+{
+	(void)index;
+	return !getenv("SOCKET_TEST_HOST");
+}
+
+static const char *variant_name(int index)
+{
+	return variants[index].name;
+}
+
+static void variant_select(int index)
+{
+	variant = &variants[index];
+}
+
+int main(int argc, char **argv)
+{
+	static const struct suite suite = {
+		.nr_variants = NR_VARIANTS,
+		.variant_name = variant_name,
+		.select = variant_select,
+	};
+
+	return harness_main(&suite, argc, argv);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sockets of the variant under test: creating, connecting, addresses */
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pair.h"
+
+/* Where servers are: the environment can name an address behind a wire */
+static const char *server_host(const char *variable, const char *otherwise)
+{
+	const char *host = getenv(variable);
+
+	return host ? host : otherwise;
+}
+
+struct addr loopback(int family, int port)
+{
+	struct addr addr = {};
+
+	addr.sa.sa_family = family;
+	if (family == AF_INET6) {
+		EQ(inet_pton(AF_INET6, server_host("SOCKET_TEST_HOST6", "::1"),
+			     &addr.in6.sin6_addr), 1);
+		addr.in6.sin6_port = htons(port);
+		addr.len = sizeof(addr.in6);
+	} else {
+		EQ(inet_pton(AF_INET, server_host("SOCKET_TEST_HOST", "127.0.0.1"),
+			     &addr.in.sin_addr), 1);
+		addr.in.sin_port = htons(port);
+		addr.len = sizeof(addr.in);
+	}
+	return addr;
+}
+
+static struct addr numeric(const char *v4, const char *v6)
+{
+	struct addr addr = loopback(variant->client_address, 4242);
+
+	if (addr.sa.sa_family == AF_INET6)
+		EQ(inet_pton(AF_INET6, v6, &addr.in6.sin6_addr), 1);
+	else
+		EQ(inet_pton(AF_INET, v4, &addr.in.sin_addr), 1);
+	return addr;
+}
+
+/* Addresses for documentation; the script that starts the tests has a route for these two only */
+struct addr nowhere(void)
+{
+	return numeric("192.0.2.2", "2001:db8::2");
+}
+
+struct addr no_route(void)
+{
+	return numeric("198.51.100.1", "3fff::1");
+}
+
+/* A server for both families must be bound to any address */
+struct addr server_bind_address(void)
+{
+	struct addr addr = loopback(variant->server_address, 0);
+
+	if (variant->server_address != variant->client_address)
+		addr.in6.sin6_addr = in6addr_any;
+	return addr;
+}
+
+struct addr client_address(int port)
+{
+	return loopback(variant->client_address, port);
+}
+
+struct addr name_of(int fd)
+{
+	struct addr addr = { .len = sizeof(addr.ss) };
+
+	OK(getsockname(fd, &addr.sa, &addr.len));
+	return addr;
+}
+
+struct addr peer_of(int fd)
+{
+	struct addr addr = { .len = sizeof(addr.ss) };
+
+	OK(getpeername(fd, &addr.sa, &addr.len));
+	return addr;
+}
+
+int port_of(const struct addr *addr)
+{
+	return ntohs(addr->sa.sa_family == AF_INET6 ? addr->in6.sin6_port : addr->in.sin_port);
+}
+
+struct addr target_of(int listener)
+{
+	struct addr bound = name_of(listener);
+
+	return client_address(port_of(&bound));
+}
+
+static int new_socket(struct kind kind)
+{
+	return OK(socket(kind.family, SOCK_STREAM | SOCK_CLOEXEC, kind.protocol));
+}
+
+int new_client(void)
+{
+	return new_socket(variant->client);
+}
+
+int new_server(void)
+{
+	return new_socket(variant->server);
+}
+
+int fresh(void)
+{
+	return variant->swapped ? new_server() : new_client();
+}
+
+bool is_tcp(int fd)
+{
+	return get_int(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+}
+
+int listen_any(int backlog)
+{
+	struct addr addr = server_bind_address();
+	int fd = new_server();
+
+	OK(bind(fd, &addr.sa, addr.len));
+	OK(listen(fd, backlog));
+	return fd;
+}
+
+int connect_to(int listener)
+{
+	struct addr to = target_of(listener);
+	int fd = new_client();
+
+	OK(connect(fd, &to.sa, to.len));
+	return fd;
+}
+
+int listen_full(int *waiting)
+{
+	int listener = listen_any(0);
+
+	*waiting = connect_to(listener);
+	return listener;
+}
+
+int accept_from(int listener)
+{
+	return OK(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
+}
+
+static void check_mode(int fd)
+{
+	if (is_tcp(fd) == variant->smc)
+		FAIL("the connection uses %s", variant->smc ? "TCP" : "SMC");
+}
+
+void pair_from(int listener, int fd[2])
+{
+	int client = connect_to(listener);
+	int server = accept_from(listener);
+
+	check_mode(client);
+	check_mode(server);
+	fd[0] = variant->swapped ? server : client;
+	fd[1] = variant->swapped ? client : server;
+}
+
+void pair_open(int fd[2])
+{
+	int listener = listen_any(5);
+
+	pair_from(listener, fd);
+	close(listener);
+}
+
+void pair_close(int fd[2])
+{
+	close(fd[0]);
+	close(fd[1]);
+}
+
+/* Sizes must be chosen before the handshake; a child inherits those of its listener */
+void socket_buffers(int fd, int bytes)
+{
+	set_int(fd, SOL_SOCKET, SO_SNDBUF, bytes);
+	set_int(fd, SOL_SOCKET, SO_RCVBUF, bytes);
+}
+
+void pair_with_buffers(int fd[2], int bytes)
+{
+	struct addr addr = server_bind_address(), to;
+	int listener = new_server();
+	int client = new_client();
+	int server;
+
+	socket_buffers(listener, bytes);
+	socket_buffers(client, bytes);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 1));
+	to = target_of(listener);
+	OK(connect(client, &to.sa, to.len));
+	server = accept_from(listener);
+	close(listener);
+	check_mode(client);
+	check_mode(server);
+	fd[0] = variant->swapped ? server : client;
+	fd[1] = variant->swapped ? client : server;
+}

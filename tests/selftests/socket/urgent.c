@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Urgent data: MSG_OOB, SO_OOBINLINE, SIOCATMARK, POLLPRI, SIGURG */
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+
+#include "pair.h"
+
+static void send_urgent(int fd, const char *text)
+{
+	EQ(send(fd, text, strlen(text), MSG_OOB), strlen(text));
+}
+
+static void expect_urgent(int fd, char byte)
+{
+	char got = 0;
+
+	EQ(recv(fd, &got, 1, MSG_OOB), 1);
+	EQ(got, byte);
+}
+
+static int at_mark(int fd)
+{
+	int answer = -1;
+
+	OK(ioctl(fd, SIOCATMARK, &answer));
+	return answer;
+}
+
+/* What one recv() returns, which must be this */
+static void expect_piece(int fd, const char *text)
+{
+	char buf[64] = "";
+
+	EQ(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), strlen(text));
+	if (strcmp(buf, text))
+		FAIL("received \"%s\", not \"%s\"", buf, text);
+}
+
+TEST(urgent_none)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	FAILS(recv(fd[0], &byte, 1, MSG_OOB), EINVAL);
+	EQ(at_mark(fd[0]), 0);
+	send_text(fd[0], "normal");
+	wait_events(fd[1], POLLIN);
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);
+	EQ(events_now(fd[1]) & POLLPRI, 0);
+}
+
+TEST(urgent_byte)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	TRUE(wait_events(fd[1], POLLPRI) & POLLIN);
+	EQ(at_mark(fd[1]), 0);
+	expect_urgent(fd[1], '!');
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);	/* only once */
+	expect_piece(fd[1], "abc");
+	EQ(at_mark(fd[1]), 1);
+	expect_nothing(fd[1]);
+}
+
+TEST(urgent_byte_alone)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	EQ(wait_events(fd[1], POLLPRI) & POLLIN, 0);
+	EQ(at_mark(fd[1]), 1);
+	expect_urgent(fd[1], '!');
+	EQ(events_now(fd[1]) & POLLPRI, 0);
+	expect_nothing(fd[1]);
+}
+
+TEST(urgent_byte_passed_by_empty_read)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	expect_nothing(fd[1]);
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);
+}
+
+TEST(urgent_byte_is_the_last_of_a_call)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "abcd");
+	wait_events(fd[1], POLLPRI);
+	expect_urgent(fd[1], 'd');
+	expect_piece(fd[1], "abc");
+	expect_nothing(fd[1]);
+}
+
+TEST(urgent_stops_reading, .applies = within_host)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "before");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "after");
+	wait_amount(fd[1], 6);
+	wait_events(fd[1], POLLPRI);
+	expect_piece(fd[1], "before");
+	EQ(at_mark(fd[1]), 1);
+	expect_text(fd[1], "after");
+	EQ(at_mark(fd[1]), 0);
+}
+
+TEST(urgent_passed_by, .applies = within_host)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "after");
+	wait_events(fd[1], POLLPRI);
+	expect_text(fd[1], "after");
+	/* It was skipped and is lost */
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);
+	EQ(events_now(fd[1]) & POLLPRI, 0);
+}
+
+TEST(urgent_peek)
+{
+	char byte = 0;
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	EQ(recv(fd[1], &byte, 1, MSG_OOB | MSG_PEEK), 1);
+	EQ(byte, '!');
+	expect_urgent(fd[1], '!');
+}
+
+/* Amounts end at the mark */
+TEST(urgent_amount, .applies = within_host)
+{
+	int fd[2], n;
+
+	pair_open(fd);
+	send_text(fd[0], "before");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "after");
+	wait_events(fd[1], POLLPRI);
+	OK(ioctl(fd[1], FIONREAD, &n));
+	EQ(n, 6);
+	expect_piece(fd[1], "before");
+	OK(ioctl(fd[1], FIONREAD, &n));
+	EQ(n, 0);
+	expect_text(fd[1], "af");
+	OK(ioctl(fd[1], FIONREAD, &n));
+	EQ(n, 3);
+}
+
+TEST(urgent_message_flags)
+{
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	EQ(recvmsg(fd[1], &msg, MSG_OOB), 1);
+	EQ(msg.msg_flags, MSG_OOB);
+	EQ(byte, '!');
+}
+
+TEST(urgent_twice)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "1");
+	wait_events(fd[1], POLLPRI);
+	expect_urgent(fd[1], '1');
+	send_urgent(fd[0], "2");
+	wait_events(fd[1], POLLPRI);
+	expect_urgent(fd[1], '2');
+	expect_nothing(fd[1]);
+}
+
+TEST(urgent_replaced, .applies = within_host)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "a");
+	send_urgent(fd[0], "1");
+	wait_events(fd[1], POLLPRI);
+	send_text(fd[0], "b");
+	send_urgent(fd[0], "2");
+	send_text(fd[0], "c");
+	wait_amount(fd[1], 3);
+	/* The first one becomes normal data; the second one is urgent */
+	expect_urgent(fd[1], '2');
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);
+	expect_piece(fd[1], "a1b");
+	wait_events(fd[1], POLLIN);
+	expect_piece(fd[1], "c");
+}
+
+TEST(urgent_inline, .applies = within_host)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "def");
+	wait_amount(fd[1], 3);
+	TRUE(wait_events(fd[1], POLLPRI) & POLLIN);
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);
+	EQ(at_mark(fd[1]), 0);
+	expect_piece(fd[1], "abc");
+	EQ(at_mark(fd[1]), 1);
+	wait_amount(fd[1], 4);
+	expect_piece(fd[1], "!def");
+	EQ(at_mark(fd[1]), 0);
+}
+
+TEST(urgent_inline_alone)
+{
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	send_urgent(fd[0], "!");
+	TRUE(wait_events(fd[1], POLLPRI) & POLLIN);
+	EQ(at_mark(fd[1]), 1);
+	expect_piece(fd[1], "!");
+	EQ(at_mark(fd[1]), 0);
+}
+
+/* The old way to use it: read to the mark, throw away, go on */
+TEST(urgent_inline_discard_to_mark, .applies = within_host)
+{
+	char byte;
+	int fd[2], n = 0;
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	send_text(fd[0], "garbage");
+	send_urgent(fd[0], "\xf2");
+	send_text(fd[0], "new");
+	wait_events(fd[1], POLLPRI);
+	wait_amount(fd[1], 7);
+	while (!at_mark(fd[1])) {
+		EQ(recv(fd[1], &byte, 1, 0), 1);
+		n++;
+	}
+	EQ(n, 7);
+	wait_amount(fd[1], 4);
+	expect_text(fd[1], "\xf2new");
+}
+
+TEST(urgent_peek_at_data, .applies = within_host)
+{
+	char buf[16] = "";
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "ab");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "cd");
+	wait_events(fd[1], POLLPRI);
+	wait_amount(fd[1], 2);
+	EQ(recv(fd[1], buf, sizeof(buf), MSG_PEEK), 2);
+	TRUE(!memcmp(buf, "ab", 2));
+	expect_piece(fd[1], "ab");
+	wait_events(fd[1], POLLIN);
+	EQ(recv(fd[1], buf, sizeof(buf), MSG_PEEK), 2);
+	TRUE(!memcmp(buf, "cd", 2));
+	expect_piece(fd[1], "cd");
+}
+
+TEST(urgent_and_end)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "ab");
+	send_urgent(fd[0], "!");
+	close(fd[0]);
+	wait_events(fd[1], POLLRDHUP);
+	expect_urgent(fd[1], '!');
+	expect_piece(fd[1], "ab");
+	expect_eof(fd[1]);
+}
+
+TEST(urgent_select)
+{
+	struct timeval never = {};
+	fd_set except;
+	int fd[2];
+
+	pair_open(fd);
+	FD_ZERO(&except);
+	FD_SET(fd[1], &except);
+	EQ(select(fd[1] + 1, NULL, NULL, &except, &never), 0);
+	send_urgent(fd[0], "!");
+	FD_SET(fd[1], &except);
+	EQ(select(fd[1] + 1, NULL, NULL, &except, NULL), 1);
+	TRUE(FD_ISSET(fd[1], &except));
+}
+
+TEST(urgent_wakes_poll)
+{
+	struct pollfd pfd = { .events = POLLPRI };
+	int fd[2];
+
+	pair_open(fd);
+	pfd.fd = fd[1];
+	if (!fork()) {
+		wait_asleep(getppid());
+		send_text(fd[0], "normal");
+		send_urgent(fd[0], "!");
+		_exit(0);
+	}
+	EQ(poll(&pfd, 1, 10000), 1);
+	EQ(pfd.revents, POLLPRI);
+}
+
+TEST(urgent_signal)
+{
+	int fd[2];
+
+	pair_open(fd);
+	catch_signal(SIGURG, 0);
+	OK(fcntl(fd[1], F_SETOWN, getpid()));
+	EQ(fcntl(fd[1], F_GETOWN), getpid());
+	send_text(fd[0], "normal");
+	wait_events(fd[1], POLLIN);
+	EQ(caught(SIGURG), 0);
+	send_urgent(fd[0], "!");
+	wait_caught(SIGURG, 1);
+	expect_urgent(fd[1], '!');
+	send_urgent(fd[0], "?");
+	wait_caught(SIGURG, 2);
+	expect_urgent(fd[1], '?');
+}
+
+/* The byte passes what is in the way only in the reader's view, but it is told at once */
+TEST(urgent_to_full)
+{
+	int fd[2];
+	size_t n;
+
+	pair_with_buffers(fd, 32768);
+	n = send_until_full(fd[0], 0);
+	FAILS(send(fd[0], "!", 1, MSG_OOB | MSG_DONTWAIT), EAGAIN);
+	drain(fd[1], n, 0);
+	wait_events(fd[0], POLLOUT);
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	expect_urgent(fd[1], '!');
+}
+
+TEST(urgent_many)
+{
+	char expected[2] = "";
+	int fd[2], i;
+
+	pair_open(fd);
+	for (i = 0; i < 200; i++) {
+		expected[0] = 'a' + i % 26;
+		send_text(fd[0], "xyz");
+		send_urgent(fd[0], expected);
+		wait_events(fd[1], POLLPRI);
+		expect_urgent(fd[1], expected[0]);
+		expect_text(fd[1], "xyz");
+	}
+}
+
+TEST(urgent_zero_bytes)
+{
+	int fd[2];
+
+	pair_open(fd);
+	EQ(send(fd[0], "", 0, MSG_OOB), 0);
+	EQ(events_now(fd[1]), POLLOUT | POLLWRNORM);
+}
