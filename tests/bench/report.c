@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Results as JSON lines on standard output. */
+#include <stdio.h>
+
+#include "run.h"
+
+void report_text(const char *name, const char *value)
+{
+	printf(", \"%s\": \"%s\"", name, value);
+}
+
+void report_number(const char *name, double value)
+{
+	printf(", \"%s\": %.12g", name, value);
+}
+
+void report_begin(const char *test)
+{
+	printf("{\"test\": \"%s\"", test);
+	report_text("idle_source", measure_idle_source());
+}
+
+void report_run(const struct run *run)
+{
+	const struct spec *spec = &run->spec;
+
+	report_begin(spec->test);
+	report_text("family", family_name(spec->family));
+	if (spec->family == FAMILY_SMC)
+		report_text("fell_back", run->fell_back ? "yes" : "no");
+	report_number("size", (double)spec->size);
+	report_number("parallel", (double)spec->parallel);
+	report_text("check", check_name(spec->check));
+}
+
+void report_end(void)
+{
+	printf("}\n");
+	fflush(stdout);
+}
+
+void report_cost(const struct cost *cost, uint64_t ops, uint64_t bytes)
+{
+	report_number("ops", (double)ops);
+	report_number("bytes", (double)bytes);
+	report_number("wall_ns", (double)cost->wall);
+	report_number("busy_ns", (double)cost->busy);
+	report_number("ctxt", (double)cost->ctxt);
+	report_number("voluntary", (double)cost->voluntary);
+	report_number("involuntary", (double)cost->involuntary);
+	report_number("tcp_segs", (double)cost->segs);
+	if (ops) {
+		report_number("busy_ns_per_op", (double)cost->busy / (double)ops);
+		report_number("ops_per_s", (double)ops * 1e9 / (double)cost->wall);
+		report_number("ctxt_per_op", (double)cost->ctxt / (double)ops);
+	}
+	if (bytes) {
+		report_number("busy_ns_per_byte", (double)cost->busy / (double)bytes);
+		report_number("mb_per_s", (double)bytes * 1e3 / (double)cost->wall);
+		report_number("ctxt_per_mb", (double)cost->ctxt * 1e6 / (double)bytes);
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* rr: the client sends a message, the server answers with one of the same size. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pattern.h"
+#include "run.h"
+
+struct exchange {
+	int fd;
+	uint64_t pos;
+	void *buf;
+	uint64_t *times;	/* client: ns of each round trip, or NULL */
+};
+
+static void ask(struct run *run, struct exchange *ex, uint64_t ops, enum check check)
+{
+	uint64_t size = run->spec.size;
+
+	for (uint64_t i = 0; i < ops; i++) {
+		uint64_t start = ex->times ? clock_ns() : 0;
+
+		sock_send_all(ex->fd, pattern_at(ex->pos), size);
+		sock_recv_all(ex->fd, ex->buf, size);
+		if (ex->times)
+			ex->times[i] = clock_ns() - start;
+		pattern_check(ex->pos, ex->buf, size, check);
+		ex->pos += size;
+	}
+}
+
+static void answer(struct run *run, struct exchange *ex, uint64_t ops, enum check check)
+{
+	uint64_t size = run->spec.size;
+
+	for (uint64_t i = 0; i < ops; i++) {
+		sock_recv_all(ex->fd, ex->buf, size);
+		pattern_check(ex->pos, ex->buf, size, check);
+		sock_send_all(ex->fd, pattern_at(ex->pos), size);
+		ex->pos += size;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void report_times(uint64_t *times, uint64_t n)
+{
+	qsort(times, n, sizeof(*times), by_time);
+	report_number("p50_ns", (double)times[n / 2]);
+	report_number("p99_ns", (double)times[n - 1 - n / 100]);
+	report_number("max_ns", (double)times[n - 1]);
+}
+
+static void rr_client(struct run *run)
+{
+	uint64_t ops = run->spec.count;
+	struct exchange ex = {
+		.fd = sock_connect(&run->spec, &run->target),
+		.buf = xmalloc(run->spec.size),
+	};
+
+	phase("warm-up");
+	ask(run, &ex, run->spec.warm, CHECK_FULL);
+	if (run->spec.times)
+		ex.times = xmalloc(ops * sizeof(*ex.times));
+	window_open(run);
+	ask(run, &ex, ops, run->spec.check);
+	window_close(run);
+	run->fell_back = sock_fell_back(&run->spec, ex.fd);
+	close(ex.fd);
+
+	report_run(run);
+	report_cost(&run->cost, ops, 2 * ops * run->spec.size);
+	if (ex.times)
+		report_times(ex.times, ops);
+	report_end();
+}
+
+static void rr_server(struct run *run)
+{
+	struct exchange ex = {
+		.fd = sock_accept(&run->spec, run->listener),
+		.buf = xmalloc(run->spec.size),
+	};
+
+	phase("warm-up");
+	answer(run, &ex, run->spec.warm, CHECK_FULL);
+	window_serve(run);
+	answer(run, &ex, run->spec.count, run->spec.check);
+	window_served(run);
+	close(ex.fd);
+}
+
+const struct test rr_test = {
+	.name = "rr",
+	.needs_size = true,
+	.client = rr_client,
+	.server = rr_server,
+};

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The measured window; see run.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "run.h"
+
+static void switches_begin(struct run *run)
+{
+	measure_switches(&run->voluntary, &run->involuntary);
+}
+
+static void switches_end(const struct run *run, struct cost *cost)
+{
+	measure_switches(&cost->voluntary, &cost->involuntary);
+	cost->voluntary -= run->voluntary;
+	cost->involuntary -= run->involuntary;
+}
+
+void window_open(struct run *run)
+{
+	phase("window start");
+	control_send(run->control, "GO");
+	control_expect(run->control, "READY");
+	switches_begin(run);
+	measure_begin(&run->begin);
+	measure_mark();
+	phase("measured window");
+}
+
+/* Reads what window_served() sends. */
+static void add_server_cost(struct run *run)
+{
+	const char *line = control_expect(run->control, "COST");
+	struct cost server = { 0 };
+
+	if (sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   &server.voluntary, &server.involuntary, &server.busy,
+		   &server.ctxt, &server.segs) != 5)
+		die("malformed cost line '%s'", line);
+	run->cost.voluntary += server.voluntary;
+	run->cost.involuntary += server.involuntary;
+	if (run->control->remote)
+		cost_add(&run->cost, &server);
+}
+
+void window_close(struct run *run)
+{
+	struct cost switches;
+
+	measure_mark();
+	measure_end(&run->begin, &run->cost);
+	switches_end(run, &switches);
+	run->cost.voluntary = switches.voluntary;
+	run->cost.involuntary = switches.involuntary;
+	phase("window end");
+	control_send(run->control, "STOP");
+	add_server_cost(run);
+}
+
+void window_serve(struct run *run)
+{
+	control_expect(run->control, "GO");
+	switches_begin(run);
+	if (run->control->remote)
+		measure_begin(&run->begin);
+	control_send(run->control, "READY");
+	phase("measured window");
+}
+
+void window_served(struct run *run)
+{
+	struct cost cost = { 0 };
+
+	/* In a shared kernel the client's counters cover both ends. */
+	if (run->control->remote)
+		measure_end(&run->begin, &cost);
+	switches_end(run, &cost);
+	phase("window end");
+	control_expect(run->control, "STOP");
+	control_send(run->control, "COST %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		     cost.voluntary, cost.involuntary, cost.busy, cost.ctxt, cost.segs);
+}
