@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bad input at the front door: one sentence, an error exit, and nothing changed."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPTS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+TOP = os.path.dirname(SCRIPTS)
+NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] \
+    if os.getuid() == 0 else []
+
+
+class Case(unittest.TestCase):
+    """A temporary folder, and a program that has to refuse."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = holder.name
+        os.chmod(self.folder, 0o755)
+
+    def run_program(self, *command, **environment):
+        return subprocess.run(command, env={**os.environ, **environment}, cwd='/', text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+
+    def refused(self, sentence, *command, **environment):
+        done = self.run_program(*command, **environment)
+        self.assertNotEqual(done.returncode, 0)
+        lines = [line for line in done.stderr.splitlines() if not line.startswith('make: ***')]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn(sentence, lines[0])
+        self.assertEqual(done.stdout, '')
+
+    def file(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        return path
+
+
+class Kernel(Case):
+    """check-kernel, alone and as what make asks first."""
+
+    program = os.path.join(SCRIPTS, 'check-kernel')
+
+    def kernel(self, *options):
+        self.file('kdir/Makefile', '')
+        self.file('kdir/include/generated/utsrelease.h', '#define UTS_RELEASE "6.99-test"\n')
+        self.file('kdir/include/config/auto.conf',
+                  ''.join(f'CONFIG_{option}\n' for option in
+                          ('MODULES=y', 'NET=y', 'INET=y', *options)))
+        return os.path.join(self.folder, 'kdir')
+
+    def test_good(self):
+        done = self.run_program(self.program, self.kernel('SMC=m', 'INFINIBAND=m'))
+        self.assertEqual(done.stdout, '6.99-test: smc smc_diag smc_rdma\n')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+
+    def test_without_infiniband(self):
+        done = self.run_program(self.program, self.kernel('SMC=m'))
+        self.assertEqual((done.returncode, done.stdout), (0, '6.99-test: smc smc_diag\n'))
+
+    def test_smc_off(self):
+        self.refused('kernel 6.99-test has CONFIG_SMC off', self.program, self.kernel())
+
+    def test_modules_off(self):
+        kdir = self.kernel('SMC=m')
+        self.file('kdir/include/config/auto.conf', 'CONFIG_NET=y\nCONFIG_INET=y\nCONFIG_SMC=m\n')
+        self.refused('CONFIG_MODULES off', self.program, kdir)
+
+    def test_similar_option(self):
+        self.refused('CONFIG_SMC off', self.program, self.kernel('SMC_DIAG=m', 'MAX_SMC=y'))
+
+    def test_unknown_folder(self):
+        self.refused('does not exist', self.program, self.folder + '/none')
+
+    def test_headers_not_installed(self):
+        self.refused('install linux-headers-1.2-none', self.program, '/lib/modules/1.2-none/build')
+
+    def test_no_kernel(self):
+        self.refused('not a kernel build folder', self.program, self.folder)
+
+    def test_not_prepared(self):
+        kdir = self.kernel('SMC=m')
+        os.remove(kdir + '/include/generated/utsrelease.h')
+        self.refused('not prepared', self.program, kdir)
+
+    def test_no_argument(self):
+        self.refused('usage', self.program)
+
+    def test_compiler_missing(self):
+        kdir = self.kernel('SMC=m', 'CC_VERSION_TEXT="x86_64-linux-gnu-gcc-99 (Debian) 99.1"')
+        done = self.run_program(self.program, kdir)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('compiler gcc-99, which built kernel 6.99-test, is not', done.stderr)
+
+    def test_compiler_of_debian_missing(self):
+        kdir = self.kernel('SMC=m', 'CC_VERSION_TEXT="x86_64-linux-gnu-gcc-99 (Debian) 99.1"')
+        self.file('kdir/.kernelvariables', 'CC = gcc-99\n')
+        self.refused('compiler gcc-99, which built kernel 6.99-test, is not installed',
+                     self.program, kdir)
+
+    def test_make(self):
+        self.refused('does not exist', 'make', '-s', '-C', TOP, '--no-print-directory',
+                     'KDIR=' + self.folder + '/none')
+
+    def test_make_install(self):
+        self.refused('CONFIG_SMC off', 'make', '-s', '-C', TOP, '--no-print-directory', 'install',
+                     'KDIR=' + self.kernel(), 'DESTDIR=' + self.folder + '/dest')
+        self.assertFalse(os.path.exists(self.folder + '/dest'))
+
+
+class Packages(Case):
+    """install-packages with a list of its own."""
+
+    program = os.path.join(SCRIPTS, 'install-packages')
+
+    def list(self, *lines):
+        return self.file('packages', '# comment\n' + ''.join(line + '\n' for line in lines))
+
+    def test_all_installed(self):
+        done = self.run_program(self.program, 'build', SMC_PACKAGES=self.list('build dpkg'))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', ''))
+
+    def test_missing_without_root(self):
+        packages = self.list('build dpkg', 'build no-such-package', 'test neither-this')
+        self.refused('missing packages; run as root: apt-get install --no-install-recommends '
+                     'no-such-package', *NOBODY, self.program, 'build', SMC_PACKAGES=packages)
+
+    def test_only_check(self):
+        packages = self.list('build no-such-package')
+        self.refused('missing packages', self.program, '--check', 'build', SMC_PACKAGES=packages)
+
+    def test_unknown_set(self):
+        self.refused("unknown set 'nosuch' (sets: build test)", self.program, 'build', 'nosuch',
+                     SMC_PACKAGES=self.list('build dpkg', 'test dpkg'))
+
+    def test_no_set(self):
+        self.refused('usage', self.program, SMC_PACKAGES=self.list('build dpkg'))
+
+    def test_no_network(self):
+        """A root whose apt-get fails like the real one without a network."""
+        self.file('bin/id', '#!/bin/sh\necho 0\n')
+        os.chmod(self.folder + '/bin/id', 0o755)
+        self.file('bin/apt-get', '#!/bin/sh\necho "E: Failed to fetch a/file" >&2\nexit 100\n')
+        os.chmod(self.folder + '/bin/apt-get', 0o755)
+        path = self.folder + '/bin:' + os.environ['PATH']
+        done = self.run_program(self.program, 'build', PATH=path, TMPDIR=self.folder,
+                                SMC_PACKAGES=self.list('build no-such-package'))
+        self.assertEqual(done.returncode, 1)
+        last = done.stderr.splitlines()[-1]
+        self.assertIn('cannot download no-such-package: Failed to fetch a/file (no network?)', last)
+
+
+class Fetching(Case):
+    """Kernels for the tests and the demo, with an empty cache."""
+
+    program = os.path.join(TOP, 'tests', 'kernels', 'get')
+
+    def last_sentence(self, *command, **environment):
+        done = self.run_program(*command, XDG_CACHE_HOME=self.folder + '/cache', **environment)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn('Traceback', done.stderr)
+        return done.stderr.splitlines()[-1]
+
+    def test_no_network(self):
+        self.file('bin/apt-get', '#!/bin/sh\ncase $* in\n*update | *download*)\n'
+                  'echo "E: Failed to fetch a/file" >&2\nexit 100 ;;\nesac\n'
+                  f'exec {shutil.which("apt-get")} "$@"\n')
+        os.chmod(self.folder + '/bin/apt-get', 0o755)
+        last = self.last_sentence(self.program, 'stock-6.12',
+                                  PATH=self.folder + '/bin:' + os.environ['PATH'])
+        self.assertIn('likely cause: no network', last)
+        self.assertFalse(os.path.exists(self.folder + '/cache/smc/kernels/stock-6.12/current'))
+
+    def test_unknown_kernel(self):
+        self.assertIn('stock-9.9', self.last_sentence(self.program, 'stock-9.9'))
+
+    def test_demo_on_unknown_kernel(self):
+        last = self.last_sentence(os.path.join(SCRIPTS, 'demo'), KERNEL='9.9')
+        self.assertEqual(last, 'FAILURE: start: KERNEL=9.9 is not known; there are 6.12 and 6.1')
+
+
+class Modules(Case):
+    """install-modules in a staging folder."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(SCRIPTS, self.folder + '/tree/scripts', symlinks=True)
+        os.makedirs(self.folder + '/tree/net/smc')
+        self.program = self.folder + '/tree/scripts/install-modules'
+        self.file('kdir/include/generated/utsrelease.h', '#define UTS_RELEASE "6.99-test"\n')
+        self.kdir = self.folder + '/kdir'
+        self.file('bin/modinfo', '#!/bin/sh\neval "file=\\$$#"\ncat "$file"\n')
+        os.chmod(self.folder + '/bin/modinfo', 0o755)
+        self.environment = {'DESTDIR': self.folder + '/dest',
+                            'PATH': self.folder + '/bin:' + os.environ['PATH']}
+        self.target = self.folder + '/dest/lib/modules/6.99-test/updates/smc'
+
+    def test_install_and_uninstall(self):
+        self.file('tree/net/smc/smc.ko', '6.99-test SMP\n')
+        self.file('dest/lib/modules/6.99-test/updates/other.ko', '')
+        done = self.run_program(self.program, 'install', self.kdir, **self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.target), ['smc.ko'])
+        done = self.run_program(self.program, 'uninstall', self.kdir, **self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(os.path.dirname(self.target)), ['other.ko'])
+
+    def test_nothing_built(self):
+        self.refused('no modules are built', self.program, 'install', self.kdir,
+                     **self.environment)
+        self.assertFalse(os.path.exists(self.target))
+
+    def test_built_for_another_kernel(self):
+        self.file('tree/net/smc/smc.ko', '6.98-test SMP\n')
+        self.refused('is not built for kernel 6.99-test', self.program, 'install', self.kdir,
+                     **self.environment)
+        self.assertFalse(os.path.exists(self.target))
+
+    def test_without_root(self):
+        self.file('tree/net/smc/smc.ko', '6.99-test SMP\n')
+        self.refused('run as root', *NOBODY, self.program, 'install', self.kdir,
+                     **self.environment)
+
+    def test_unknown_kernel(self):
+        self.refused('does not name a kernel', self.program, 'uninstall', self.folder,
+                     **self.environment)
+
+
+if __name__ == '__main__':
+    unittest.main()

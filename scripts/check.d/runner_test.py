@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The test runner must not call anything a success that it has not seen succeed."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import tempfile
+import unittest
+
+TEST = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'test')
+
+
+def load():
+    """The runner as a module; its name has no suffix."""
+    loader = importlib.machinery.SourceFileLoader('runner', TEST)
+    spec = importlib.util.spec_from_loader('runner', loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class Runner(unittest.TestCase):
+    """Each case is one shell script as the only suite."""
+
+    def setUp(self):
+        self.runner = load()
+        self.cache = tempfile.TemporaryDirectory()
+        self.addCleanup(self.cache.cleanup)
+        self.environment = os.environ.get('XDG_CACHE_HOME')
+        os.environ['XDG_CACHE_HOME'] = self.cache.name
+        self.addCleanup(self.restore)
+
+    def restore(self):
+        if self.environment is None:
+            del os.environ['XDG_CACHE_HOME']
+        else:
+            os.environ['XDG_CACHE_HOME'] = self.environment
+
+    def run_suites(self, **scripts):
+        """Returns exit code, last line and everything on stdout."""
+        self.runner.SUITES = {name: (self.limit, [['sh', '-c', script]], [])
+                              for name, script in scripts.items()}
+        self.runner.sys.argv = ['test']
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            code = self.runner.main()
+        return code, out.getvalue().splitlines()[-1], out.getvalue()
+
+    limit = 1
+
+    def expect(self, script, verdict, *words):
+        code, last, text = self.run_suites(suite=script)
+        self.assertEqual(last, verdict, text)
+        self.assertEqual(code, 0 if ', 0 failed' in verdict else 1, text)
+        for word in words:
+            self.assertIn(word, text)
+
+    def test_passes(self):
+        self.expect('echo 1..2; echo ok 1 - a; echo ok 2 - b', '2 passed, 0 failed')
+
+    def test_plan_at_the_end(self):
+        self.expect('echo ok 1; echo ok 2; echo 1..2', '2 passed, 0 failed')
+
+    def test_failed_test(self):
+        self.expect('echo 1..2; echo ok 1 - a; echo not ok 2 - b; echo "# the reason"; exit 1',
+                    '1 passed, 1 failed', 'FAILED suite: b', 'the reason')
+
+    def test_failure_despite_exit_0(self):
+        self.expect('echo 1..1; echo not ok 1 - b', '0 passed, 1 failed')
+
+    def test_todo_is_no_excuse(self):
+        self.expect('echo 1..1; echo "not ok 1 - b # TODO later"', '0 passed, 1 failed')
+
+    def test_skip_is_not_a_pass(self):
+        self.expect('echo 1..2; echo ok 1 - a; echo "ok 2 - b # SKIP no device"',
+                    '1 passed, 0 failed, 1 skipped', 'SKIPPED suite: b (no device)')
+
+    def test_only_skips(self):
+        code, last, _ = self.run_suites(suite='echo 1..1; echo "ok 1 - b # SKIP no device"')
+        self.assertEqual((code, last), (1, '0 passed, 0 failed, 1 skipped'))
+
+    def test_silence(self):
+        self.expect('exit 0', '0 passed, 1 failed', 'ran no test')
+
+    def test_empty_plan(self):
+        self.expect('echo 1..0', '0 passed, 1 failed', 'ran no test')
+
+    def test_skipped_plan(self):
+        self.expect('echo "1..0 # SKIP nothing here"', '0 passed, 1 failed', 'ran no test')
+
+    def test_too_few(self):
+        self.expect('echo 1..2; echo ok 1 - a', '1 passed, 1 failed', 'planned 2 tests, ran 1')
+
+    def test_too_many(self):
+        self.expect('echo 1..1; echo ok 1; echo ok 2', '2 passed, 1 failed', 'planned 1')
+
+    def test_no_plan(self):
+        self.expect('echo ok 1 - a', '1 passed, 1 failed', 'printed no plan')
+
+    def test_two_plans(self):
+        self.expect('echo 1..1; echo ok 1 - a; echo 1..1', '1 passed, 1 failed', 'two plans')
+
+    def test_wrong_number(self):
+        self.expect('echo 1..2; echo ok 1; echo ok 1', '2 passed, 1 failed', 'as number 2')
+
+    def test_exit_code(self):
+        self.expect('echo 1..1; echo ok 1; exit 3', '1 passed, 1 failed', 'exit code 3')
+
+    def test_signal(self):
+        self.expect('echo 1..1; echo ok 1; kill -9 $$', '1 passed, 1 failed', 'signal 9')
+
+    def test_bail_out(self):
+        self.expect('echo 1..2; echo ok 1; echo "Bail out! no disk"; exit 1',
+                    '1 passed, 1 failed', 'no disk')
+
+    def test_stderr_explains(self):
+        self.expect('echo the cause >&2; exit 2', '0 passed, 1 failed', 'the cause')
+
+    def test_subtests_do_not_count(self):
+        self.expect('echo 1..1; echo "    1..1"; echo "    not ok 1 - inner"; echo "not ok 1 - a"',
+                    '0 passed, 1 failed', 'inner')
+
+    def test_yaml_is_no_result(self):
+        self.expect('echo 1..1; echo not ok 1 - a; echo "  ---"; echo ok 2; echo "  ..."; exit 1',
+                    '0 passed, 1 failed')
+
+    def test_no_last_newline(self):
+        self.expect('echo 1..1; printf "not ok 1 - a"', '0 passed, 1 failed')
+
+    def test_not_utf8(self):
+        self.expect(r'echo 1..1; printf "ok 1 - \377\n"', '1 passed, 0 failed')
+
+    def test_missing_program(self):
+        self.runner.SUITES = {'suite': (1, [['tests/no/such/program']], [])}
+        suite = self.runner.Suite('suite', [], self.cache.name)
+        with contextlib.redirect_stderr(io.StringIO()):
+            suite.run(self.runner.Progress(), self.runner.Interruption())
+        self.assertEqual(self.runner.verdicts(suite), '0 passed, 1 failed')
+
+    def test_hang(self):
+        self.limit = 0.01
+        self.expect('echo 1..1; echo ok 1 - a; tail -f /dev/null', '1 passed, 1 failed',
+                    'no end after')
+
+    def test_orphan(self):
+        self.runner.ORPHAN_SECONDS = 0.1
+        self.expect('echo 1..1; echo ok 1 - a; tail -f /dev/null &', '1 passed, 1 failed',
+                    'left processes behind')
+
+    def test_closed_pipes_are_no_end(self):
+        self.limit = 0.01
+        self.expect('echo 1..1; echo ok 1 - a; exec >/dev/null 2>&1; tail -f /dev/null',
+                    '1 passed, 1 failed', 'no end after')
+
+    def test_interrupt(self):
+        code, last, text = self.run_suites(
+            one='echo 1..2; echo ok 1 - a; kill -INT $PPID; tail -f /dev/null',
+            two='echo 1..1; echo ok 1')
+        self.assertEqual((code, last.split(', ')[1]), (130, '2 failed'), text)
+        self.assertIn('FAILED one: Bail out! interrupted', text)
+        self.assertIn('FAILED two: Bail out! not run', text)
+
+    def test_silent_suite_beside_a_good_one(self):
+        code, last, _ = self.run_suites(good='echo 1..1; echo ok 1', silent='true')
+        self.assertEqual((code, last), (1, '1 passed, 1 failed'))
+
+    def test_second_program_counts(self):
+        self.runner.SUITES = {'suite': (1, [['sh', '-c', 'echo 1..1; echo ok 1'],
+                                            ['sh', '-c', 'true']], [])}
+        suite = self.runner.Suite('suite', [], self.cache.name)
+        with contextlib.redirect_stderr(io.StringIO()):
+            suite.run(self.runner.Progress(), self.runner.Interruption())
+        self.assertEqual(self.runner.verdicts(suite), '1 passed, 1 failed')
+
+
+if __name__ == '__main__':
+    unittest.main()
