@@ -119,12 +119,16 @@ def eid_for(boot):
     return EID if 'rxe' in boot.paths and any(one.module for one in boot.variants) else ''
 
 
-def factor(options):
-    return 1 if options.icount else WALL_FACTOR[qemu.accelerator()]
+def accelerator(kernel, options):
+    return 'tcg' if options.icount else qemu.accelerator(kernel.image)
 
 
-def boot_plan(boot, chosen, options):
-    return [f'{case.name} {variant.name} {cases.guest_command(case, variant, factor(options))}'
+def factor(kernel, options):
+    return 1 if options.icount else WALL_FACTOR[accelerator(kernel, options)]
+
+
+def boot_plan(boot, chosen, size):
+    return [f'{case.name} {variant.name} {cases.guest_command(case, variant, size)}'
             for case in chosen for variant in boot.variants if variant.family in case.families]
 
 
@@ -158,7 +162,7 @@ class Progress:
 def run_boot(boot, chosen, kernel, seed, options, folder):
     """What one guest measured; if it came to a bad end, what it measured until then."""
     modules, unload = modules_for(boot, options)
-    plan = boot_plan(boot, chosen, options)
+    plan = boot_plan(boot, chosen, factor(kernel, options))
     memory = max([MEMORY] + [case.memory for case in chosen])
     setup = guest.Setup(kernel=kernel, plan=plan, rounds=options.rounds, paths=boot.paths,
                         modules=modules, unload=unload, icount=options.icount, seed=seed,
@@ -193,7 +197,7 @@ def _notes(kernel, options):
             'rounds': options.rounds, 'seeds': options.seeds, 'commit': _git('rev-parse', 'HEAD'),
             'changed': bool(_git('status', '--porcelain', '--', 'net', 'include')),
             'init_on_alloc': 'CONFIG_INIT_ON_ALLOC_DEFAULT_ON=y' in text,
-            'accelerator': 'tcg' if options.icount else qemu.accelerator(),
+            'accelerator': accelerator(kernel, options),
             'date': time.strftime('%Y-%m-%dT%H:%M:%S')}
 
 

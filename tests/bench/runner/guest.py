@@ -59,7 +59,8 @@ def _command(setup, folder, lines):
     initramfs.build_whole(path, _archive(setup), _module_files(setup), f'{files.AT}/guest.sh')
     machine = qemu.Machine(
         image=setup.kernel.image, initramfs=path, cpus=setup.cpus, memory=setup.memory,
-        accel='tcg' if setup.icount else qemu.accelerator(), icount=setup.icount, seed=setup.seed,
+        accel='tcg' if setup.icount else qemu.accelerator(setup.kernel.image),
+        icount=setup.icount, seed=setup.seed,
         # A socket of family 43 must not load the distribution's module behind our back.
         append=['modprobe.blacklist=smc,smc_diag'])
     return qemu.batch_command(machine, lines) + setup.qemu

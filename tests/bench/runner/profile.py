@@ -108,7 +108,7 @@ def count(options, case, boot, kernel, folder):
     plugin = files.make('tests/bench', 'insncount.so') / 'insncount.so'
     modules, _ = cli.modules_for(boot, options)
     setup = guest.Setup(
-        kernel=kernel, plan=cli.boot_plan(boot, [case], options), rounds=1, paths=boot.paths,
+        kernel=kernel, plan=cli.boot_plan(boot, [case], cli.factor(kernel, options)), rounds=1, paths=boot.paths,
         modules=modules, cpus=options.cpus, memory=max(cli.MEMORY, case.memory),
         eid=cli.eid_for(boot),
         after="grep '\\[' /proc/kallsyms" if kept.exists() else 'cat /proc/kallsyms',

@@ -88,7 +88,7 @@ class Boot:
         # Sockets have short names: not below the log folder.
         self._sockets = tempfile.TemporaryDirectory(prefix='smc-vm-')
         self.guests = []
-        accel = accel or qemu.accelerator()
+        accel = accel or qemu.accelerator(spec.kernel.image)
         wires = topology.wires(Path(self._sockets.name), spec.guests)
         for index in range(spec.guests):
             machine = _machine(spec, index, accel, folder, wires[index])

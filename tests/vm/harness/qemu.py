@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from . import paths
 from .errors import Trouble
 
 QEMU = 'qemu-system-x86_64'
+KVM_PROBE_LIMIT = 30   # seconds
 
 # no_timer_check: a loaded host makes the timer test of the IO-APIC panic now and then.
 # nokaslr, mitigations=off: addresses a debugger knows, and no instructions wasted.
@@ -110,32 +112,37 @@ def command(machine, descriptors, console_log):
     return args
 
 
-def _kvm_runs(folder):
-    """Runs a firmware of two instructions, which ends QEMU through its debug exit."""
-    firmware = bytearray(b'\xf4' * 65536)                   # hlt
-    firmware[0xfff0:0xfff4] = bytes.fromhex('b010e6f4')     # mov $16, %al; out %al, $0xf4
-    file = folder / 'kvm-probe.bin'
-    file.write_bytes(firmware)
+def _kvm_runs(image):
+    """
+    Whether a whole kernel boots: it ends in a panic, as it has no root file system. Nothing less will
+    do, KVM without hardware support starts guests and gives up at some instruction.
+    """
     args = [QEMU, '-accel', 'kvm', '-cpu', 'host', '-M', 'pc', '-nodefaults', '-no-user-config',
-            '-display', 'none', '-m', '4', '-bios', str(file),
-            '-device', 'isa-debug-exit,iobase=0xf4']
-    try:
-        return subprocess.run(args, capture_output=True, timeout=5, check=False).returncode == 33
-    except subprocess.TimeoutExpired:
-        return False
+            '-display', 'none', '-no-reboot', '-m', '512', '-serial', 'stdio',
+            '-kernel', str(image), '-append', 'console=ttyS0 panic=-1']
+    with subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        limit = threading.Timer(KVM_PROBE_LIMIT, process.kill)
+        limit.start()
+        try:
+            for line in process.stdout:
+                if b'Kernel panic' in line or b'KVM internal error' in line:
+                    return b'Kernel panic' in line
+            return False
+        finally:
+            limit.cancel()
+            process.kill()
 
 
 def _boot_id():
     return Path('/proc/sys/kernel/random/boot_id').read_text().strip()
 
 
-def forget_kvm():
-    """KVM ran the probe, but no kernel: use TCG until the host boots again."""
-    (paths.cache('vm') / 'kvm').write_text(f'{_boot_id()} tcg\n')
-
-
-def accelerator():
-    """'kvm' where it works, else 'tcg'; VM_ACCEL overrides. /dev/kvm may exist and not work."""
+def accelerator(image):
+    """
+    'kvm' where it boots this kernel image, else 'tcg'; VM_ACCEL overrides. The answer is kept until
+    the host boots again.
+    """
     chosen = os.environ.get('VM_ACCEL')
     if chosen:
         if chosen not in ('kvm', 'tcg'):
@@ -143,10 +150,10 @@ def accelerator():
         return chosen
     if not os.access('/dev/kvm', os.R_OK | os.W_OK):
         return 'tcg'
-    known = paths.cache('vm') / 'kvm'
+    known = paths.cache('vm') / 'accelerator'
     fields = known.read_text().split() if known.exists() else []
     if len(fields) != 2 or fields[0] != _boot_id():
-        fields = [_boot_id(), 'kvm' if _kvm_runs(paths.cache('vm')) else 'tcg']
+        fields = [_boot_id(), 'kvm' if _kvm_runs(image) else 'tcg']
         known.write_text(' '.join(fields) + '\n')
     return fields[1]
 

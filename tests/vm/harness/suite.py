@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 
-from . import qemu, verdict
+from . import verdict
 from .boot import Boot, BootFailed, Spec
 
 # A guest that dies before any code of ours ran says nothing about that code: emulators have bugs.
@@ -49,8 +49,6 @@ class Suite:
                     boot.wait_up()
                     return self._run_in(boot, tests, folder)
             except BootFailed as error:
-                if qemu.accelerator() == 'kvm' and not error.guest.log.lines:
-                    qemu.forget_kvm()
                 last = attempt == BOOT_ATTEMPTS - 1
                 self.reporter.boot_failed(tests[0], self._title(tests[0]), error, folder, last)
         return 1
