@@ -317,7 +317,8 @@ void smc_sock_kill(struct smc_sock *smc)
 	}
 	sk_stop_timer(sk, &sk->sk_timer);
 	if (smc->state == SMC_SOCK_ACTIVE) {
-		reset = end_connection(smc);
+		/* Of a way that was lost, the peer learns by TCP only (R-TRM-09) */
+		reset = end_connection(smc) || smc->conn.lost;
 		smc_sock_timer(smc, jiffies + patience(smc));
 		smc_close_release(&smc->conn);
 	}
