@@ -31,11 +31,23 @@ source_resolve()
 	key=$(key_of "$version")-$recipe
 }
 
+# Where processors have AMX, the registers that User Mode Linux gets and sets for a
+# process are 11,008 bytes, and all or none can be set: nothing would start. Later kernels ask
+# the host for the size.
+source_make_room()
+{
+	local file=$tmp/arch/x86/um/user-offsets.c
+
+	sed -i 's/(HOST_FP_SIZE, 2696)/(HOST_FP_SIZE, 12288)/' "$file" &&
+		grep -q 'HOST_FP_SIZE, 12288' "$file"
+}
+
 source_unpack()
 {
 	tar -x -J -C "$tmp" --strip-components=1 "${source_excludes[@]}" \
 		-f "$tmp.deb/usr/src/$package.tar.xz" || return
 	[ -x "$tmp/scripts/checkpatch.pl" ] || return
+	source_make_room || return
 	make -s -C "$tmp" kernelversion >"$tmp/release" || return
 	printf '%s\n' "$version" >"$tmp/version"
 }
