@@ -27,8 +27,8 @@ enum { CLIENT, SERVER };
 static const char * const server_rows[SMC_LLC_FLOWS] = {
 	/* R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14 */
 	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g Eg gggg | .... .... g | .",
-	/* R-CL-01, A-86 */
-	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l E. ...g | g... .... g | .",
+	/* R-CL-01, R-LLC-13, A-86 */
+	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l Ei ...g | g... .... g | .",
 	/* R-COL-01 to R-COL-05, A-23 */
 	[SMC_LLC_FLOW_ADD]	= "llE.lg | ...l Ei rrlg | ggg. .... g | .",
 	/* R-COL-06 to R-COL-09, A-23 */

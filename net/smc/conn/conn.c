@@ -196,15 +196,18 @@ void smc_conn_ready(struct smc_conn *conn, u32 reason)
  */
 bool smc_conn_answered(struct smc_conn *conn, u32 *reason)
 {
-	if (READ_ONCE(conn->lost)) {
-		*reason = SMC_REASON_NO_ACTIVE_LINK;
+	/*
+	 * Why it did not work out comes before the loss of the link that follows. Paired with the
+	 * release in smc_conn_ready().
+	 */
+	if (smp_load_acquire(&conn->answered)) {
+		*reason = READ_ONCE(conn->answer);
+		WRITE_ONCE(conn->answered, false);
 		return true;
 	}
-	/* Paired with the release in smc_conn_ready() */
-	if (!smp_load_acquire(&conn->answered))
+	if (!READ_ONCE(conn->lost))
 		return false;
-	*reason = READ_ONCE(conn->answer);
-	WRITE_ONCE(conn->answered, false);
+	*reason = SMC_REASON_NO_ACTIVE_LINK;
 	return true;
 }
 

@@ -15,7 +15,8 @@
 #include "device.h"
 #include "group.h"
 
-#define RETRIES		7	/* for receiver not ready: for ever */
+#define RETRIES		6	/* for software RoCE 7 is for ever, as it is for the next */
+#define RNR_RETRIES	7	/* for ever: a receiver that is not ready is not dead */
 #define ACK_TIMEOUT	17	/* 4.096 us << 17 = 0.5 s */
 #define RNR_TIMER	5	/* 0.06 ms */
 
@@ -329,7 +330,7 @@ static int to_rts(struct smcr_link *link)
 		.qp_state	= IB_QPS_RTS,
 		.timeout	= ACK_TIMEOUT,
 		.retry_cnt	= RETRIES,
-		.rnr_retry	= RETRIES,
+		.rnr_retry	= RNR_RETRIES,
 		.sq_psn		= link->local.psn,
 		.max_rd_atomic	= 1,
 	};

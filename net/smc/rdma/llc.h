@@ -85,7 +85,8 @@ struct smcr_llc_continued {
  * @mutex: held by who looks at the fields below; nobody waits for the peer under it
  * @msg: the message that is being handled, received or to be sent
  * @flow: exchange under way
- * @flow_link: link it is about
+ * @flow_link: goes down if the peer does not go on with it
+ * @deleted: number of the link that DELETE LINK is about
  * @deadline: when the peer must have answered, in jiffies
  * @has_deadline: @deadline is set
  * @retry_send: something could not be sent now
@@ -115,6 +116,7 @@ struct smcr_llc {
 	struct smc_llc msg;
 	enum smc_llc_flow flow;
 	struct smcr_link *flow_link;
+	u8 deleted;
 	unsigned long deadline;
 	bool has_deadline;
 	bool retry_send;

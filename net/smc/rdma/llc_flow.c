@@ -66,6 +66,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		SERVER_WAITS,
 		DO(REPLY_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, LATER),
+		DO(GOT_HINT, IGNORE),		/* R-LLC-13: at any time */
 	},
 	ROW(ADD) = {
 		ALWAYS,

@@ -194,10 +194,13 @@ void smcr_llc_got_add_link(struct smcr_link *link)
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
-static int send_delete_link(struct smcr_link *over, u8 number, u32 reason)
+/* Server: the client has to answer */
+static int request_delete_link(struct smcr_link *over, u8 number, u32 reason)
 {
-	struct smc_llc *msg = &over->group->llc.msg;
+	struct smcr_llc *llc = &over->group->llc;
+	struct smc_llc *msg = &llc->msg;
 
+	llc->deleted = number;
 	memset(msg, 0, sizeof(*msg));
 	msg->type = SMC_LLC_DELETE_LINK;
 	msg->delete_link.link_num = number;
@@ -223,8 +226,9 @@ void smcr_llc_reply_add_link(struct smcr_link *link)
 	if (msg->rejected) {
 		smcr_llc_flow_over(rg);
 	} else {
-		smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, NULL);
-		if (send_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
+		/* A client that keeps it cannot use this link either (R-LTO-17) */
+		smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, link);
+		if (request_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
 			fail(link, SMC_REASON_LINK_NOT_READY);
 	}
 	smcr_llc_settled(rg, SMC_REASON_NONE);
@@ -263,7 +267,7 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 		return;
 	}
 	smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, target);
-	if (send_delete_link(link, target->number, reason))
+	if (request_delete_link(link, target->number, reason))
 		smcr_link_down(target, reason);
 }
 
@@ -274,12 +278,13 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 void smcr_llc_reply_delete_link(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-	struct smcr_link *target = rg->llc.flow_link;
+	struct smcr_link *target;
 
-	if (rg->llc.msg.delete_link.link_num != (target ? target->number : SECOND_LINK)) {
+	if (rg->llc.msg.delete_link.link_num != rg->llc.deleted) {
 		smcr_llc_violation(link, "DELETE LINK was not asked for");
 		return;
 	}
+	target = smcr_group_link_by_number(rg, rg->llc.deleted);
 	smcr_llc_flow_over(rg);
 	if (target)
 		smcr_link_down(target, SMC_LINK_OPERATOR);

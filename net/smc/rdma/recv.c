@@ -16,7 +16,7 @@
 #include "group.h"
 
 #define TAIL_BYTES	(SMC_LLC_RECEIVE_MAX - SMCR_MESSAGE_BYTES)
-#define OPCODE_OTHERS	0xc0	/* this and above: the class of CDC */
+#define OPCODE_OTHERS	0xc0	/* this and above: the class of CDC, with one known member */
 
 /**
  * struct smcr_recv_slot - room for one message
@@ -73,16 +73,23 @@ static void received(struct smcr_link *link, const u8 *msg, u32 len)
 {
 	struct smc_cdc cdc;
 
-	if (!len)
-		return;
-	if (msg[0] == SMC_CDC_TYPE) {
-		if (smc_cdc_parse(msg, len, &cdc))
-			smcr_link_down(link, SMC_LINK_PROTOCOL);
-		else
-			smcr_conn_received(link, &cdc);
-	} else if (msg[0] < OPCODE_OTHERS) {
+	if (len && msg[0] < OPCODE_OTHERS)
 		smcr_llc_received(link, msg, len);
-	}
+	else if (!smc_cdc_parse(msg, len, &cdc))
+		smcr_conn_received(link, &cdc);
+	else
+		smcr_link_down(link, SMC_LINK_PROTOCOL);
+}
+
+/*
+ * A write with immediate data ends up here as well, although no peer has a reason for it: what
+ * was written is not in the slot, and its length has nothing to do with the slot's.
+ */
+static bool is_message(const struct smcr_link *link, const struct ib_wc *wc)
+{
+	u32 room = SMCR_MESSAGE_BYTES + (link->recv_tail ? TAIL_BYTES : 0);
+
+	return wc->opcode == IB_WC_RECV && wc->byte_len <= room;
 }
 
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -96,6 +103,10 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
+		return;
+	}
+	if (!is_message(link, wc)) {
+		smcr_link_down(link, SMC_LINK_PROTOCOL);
 		return;
 	}
 	WRITE_ONCE(link->last_received, jiffies);
