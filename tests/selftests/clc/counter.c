@@ -10,7 +10,6 @@
 #define FAMILY			"SMC_GEN_NETLINK"
 #define CMD_GET_STATS		7
 #define ATTR_STATS		7	/* nest */
-#define ATTR_SMCD		1	/* nest in it */
 #define ATTR_VIOLATIONS		128	/* u64 in that */
 
 struct request {
@@ -75,7 +74,7 @@ static void *value(struct nlattr *attr)
 	return (char *)attr + NLA_HDRLEN;
 }
 
-uint64_t counter(uint16_t attribute)
+uint64_t counter_of(enum counters technology, uint16_t attribute)
 {
 	static char answer[16384];
 	int fd = OK(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
@@ -85,7 +84,7 @@ uint64_t counter(uint16_t attribute)
 	ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, FAMILY, answer, sizeof(answer));
 	memcpy(&family, value(in_message(answer, CTRL_ATTR_FAMILY_ID)), sizeof(family));
 	ask(fd, family, CMD_GET_STATS, NLM_F_DUMP, NULL, answer, sizeof(answer));
-	memcpy(&count, value(in_nest(in_nest(in_message(answer, ATTR_STATS), ATTR_SMCD),
+	memcpy(&count, value(in_nest(in_nest(in_message(answer, ATTR_STATS), technology),
 				     attribute)), sizeof(count));
 	close(fd);
 	return count;
@@ -93,5 +92,5 @@ uint64_t counter(uint16_t attribute)
 
 uint64_t violations(void)
 {
-	return counter(ATTR_VIOLATIONS);
+	return counter_of(COUNTERS_D, ATTR_VIOLATIONS);
 }

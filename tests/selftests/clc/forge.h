@@ -98,6 +98,13 @@ void check_guards(const struct forge *f);
 void expect_aborted(struct forge *f);		/* as a violation, counted, memory untouched */
 
 uint64_t violations(void);
-uint64_t counter(uint16_t attribute);
+
+/* Whose counters; the nest they are in */
+enum counters {
+	COUNTERS_D = 1,
+	COUNTERS_R = 2,
+};
+
+uint64_t counter_of(enum counters technology, uint16_t attribute);
 
 #endif /* CLC_FORGE_H */

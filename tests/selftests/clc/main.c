@@ -5,10 +5,8 @@
  * /dev/smc_synopt and /dev/smc_forge of tests/modules, and root.
  */
 
-#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -29,17 +27,6 @@ bool client_attacks(int index)
 bool server_attacks(int index)
 {
 	return index == HOSTILE_SERVER;
-}
-
-void set_sysctl(const char *name, int value)
-{
-	char path[100];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/sys/%s", name);
-	fd = OK(open(path, O_WRONLY | O_CLOEXEC));
-	TRUE(dprintf(fd, "%d\n", value) > 0);
-	close(fd);
 }
 
 void set_handshake_timeout(int seconds)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# The hostile peer of SMC-R (selftests/rdma), while two honest programs talk over the same wire.
+# After rdma_wire (rdma.sh); with smc_run and rdma_peer in the path, and smc_synopt loaded.
+
+# rdma_peer_beside_talk TALK.PY ARGUMENT...: runs rdma_peer with these arguments; prints TAP, with
+# one more test: all that the honest programs did meanwhile was good.
+rdma_peer_beside_talk() {
+	peer_talk=$1
+	peer_work=$(mktemp -d /tmp/rdma-peer.XXXXXX)
+	shift
+	smc_run "$peer_talk" serve "$SOCKET_TEST_HOST" 5999 2>"$peer_work/server" &
+	peer_server=$!
+	until ss -Hltn "sport = :5999" | grep -q LISTEN; do
+		sleep 0.1
+	done
+	touch "$peer_work/go-on"
+	peer_honest >"$peer_work/said" 2>&1 &
+	peer_caller=$!
+
+	rdma_peer "$@" >"$peer_work/tap"
+	grep -v '^1\.\.' "$peer_work/tap"
+	peer_points=$(sed -n 's/^1\.\.//p' "$peer_work/tap")
+	rm "$peer_work/go-on"
+	wait $peer_caller
+	kill $peer_server
+	peer_verdict $((peer_points + 1))
+}
+
+# As long as the file is there, and once at least
+peer_honest() {
+	while
+		timeout $((60 * ${VM_SLOW:-1})) smc_run "$peer_talk" call "$SOCKET_TEST_HOST" 5999 \
+			round_trips half_close urgent short || echo "not ok, $?"
+		[ -e "$peer_work/go-on" ]
+	do
+		:
+	done
+}
+
+peer_verdict() {
+	if ! grep -q '^not ok' "$peer_work/said" && grep -q '^ok' "$peer_work/said"; then
+		echo "ok $1 - honest programs beside it"
+	else
+		echo "not ok $1 - honest programs beside it"
+		sort "$peer_work/said" | uniq -c | sed 's/^/# /'
+	fi
+	echo "# $(grep -c '^ok' "$peer_work/said") honest conversations"
+	echo "1..$1"
+	rm -r "$peer_work"
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* First contact: LLC in place of what is due, and silence at each step */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostile.h"
+
+#define SILENT_CLIENTS	8
+#define WINDOWS		5
+#define WINDOW_MS	400
+#define PATIENT		.seconds = 40	/* an honest peer gets five seconds for each answer */
+
+static struct hostile h;
+static struct msg msg;
+
+/* The attacker's part of the exchange that is next, to be spoilt */
+static void prepare_confirm_link(void)
+{
+	hostile_clc(&h);
+	if (!h.server) {
+		llc_expect(&h, CONFIRM_LINK, 0);
+		h.link_num = get(&h.llc, 29, 1);
+	}
+	llc_confirm_link(&h, &msg, h.server ? 0 : LLC_REPLY);
+}
+
+/* First of all: an honest peer */
+
+TEST(honest_data)
+{
+	hostile_open(&h);
+	expect_alive(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+TEST(honest_with_two_links)
+{
+	hostile_init(&h);
+	h.max_links = 2;
+	hostile_clc(&h);
+	hostile_confirm_link(&h);
+	hostile_add_link(&h);
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+TEST(honest_close)
+{
+	hostile_open(&h);
+	h.state_flags = DONE;
+	data_send(&h, "last");
+	expect_text(h.app, "last");
+	expect_eof(h.app);
+	send_text(h.app, "answer");
+	data_expect(&h, "answer");
+	close(h.app);
+	h.app = -1;
+	while (!(h.their_state & CLOSED))
+		if (llc_wait(&h, 10))
+			FAIL("LLC in place of the end");
+	h.state_flags = DONE | CLOSED;
+	cdc_send(&h);
+	expect_link_works(&h);
+	hostile_close(&h);
+}
+
+/* Silence */
+
+TEST(silence_before_confirm_link, PATIENT)
+{
+	long start = now_ms();
+
+	hostile_init(&h);
+	hostile_clc(&h);
+	expect_no_connection(&h);
+	TRUE(now_ms() - start >= 4000);
+	hostile_close(&h);
+}
+
+TEST(silence_before_add_link, PATIENT)
+{
+	long start = now_ms();
+
+	hostile_init(&h);
+	h.max_links = 2;
+	hostile_clc(&h);
+	hostile_confirm_link(&h);
+	expect_no_connection(&h);
+	TRUE(now_ms() - start >= 4000);
+	hostile_close(&h);
+}
+
+/* The port does not even acknowledge */
+TEST(queue_pair_gone_after_clc, PATIENT)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	hostile_init(&h);
+	hostile_clc(&h);
+	EQ(ibv_modify_qp(h.qp.qp, &attr, IBV_QP_STATE), 0);
+	if (!h.server && attacker_wait(h.tcp, &msg, scaled(15000)) == DECLINED)
+		expect_declined(&h);	/* its send has failed before its timer ended */
+	else
+		expect_no_connection(&h);
+	hostile_close(&h);
+}
+
+TEST(deaf_after_clc, PATIENT)
+{
+	hostile_init(&h);
+	h.deaf = true;
+	hostile_clc(&h);
+	expect_no_connection(&h);
+	hostile_close(&h);
+}
+
+/* CONFIRM LINK with wrong contents */
+
+static const struct {
+	const char *what;
+	size_t at;
+	uint8_t flip;
+} lies[] = {
+	{ "MAC address", 4, 1 }, { "GID", 25, 1 }, { "QPN", 28, 1 }, { "link number", 29, 0xff },
+};
+
+TEST(confirm_link_of_another_link)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		/* The server gives the number */
+		if (as_server(chosen) && lies[i].at == 29)
+			continue;
+		hostile_init(&h);
+		prepare_confirm_link();
+		msg.bytes[lies[i].at] ^= lies[i].flip;
+		EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+		expect_tcp(&h);
+		hostile_close(&h);
+	}
+}
+
+TEST(confirm_link_twice)
+{
+	hostile_init(&h);
+	h.max_links = 2;
+	hostile_clc(&h);
+	hostile_confirm_link(&h);
+	llc_confirm_link(&h, &msg, h.server ? 0 : LLC_REPLY);
+	link_send(&h, &msg);
+	expect_tcp(&h);
+	hostile_close(&h);
+}
+
+/* Anything else where CONFIRM LINK is due */
+
+static void something_else(enum llc_type type, uint8_t flags)
+{
+	hostile_init(&h);
+	prepare_confirm_link();
+	if (type == ADD_LINK)
+		llc_add_link(&h, &msg, flags, 2);
+	else
+		llc_init(&h, &msg, type, flags);
+	if (type == CONFIRM_RKEY)
+		put(&msg, 5, 4, 0x1234);
+	if (type == DELETE_RKEY)
+		put(&msg, 4, 1, 1);
+	link_send(&h, &msg);
+	expect_tcp(&h);
+	hostile_close(&h);
+}
+
+TEST(requests_instead_of_confirm_link)
+{
+	something_else(CONFIRM_RKEY, 0);
+	something_else(DELETE_RKEY, 0);
+	if (!with_v1(chosen) || as_server(chosen))
+		something_else(ADD_LINK, 0);
+	if (with_v1(chosen))
+		something_else(CONFIRM_RKEY_CONT, 0);
+}
+
+/* A client of version 1 may say at any time that it could have another link */
+TEST(hint_before_confirm_link, .applies = as_client_v1)
+{
+	static struct msg hint;
+
+	hostile_init(&h);
+	prepare_confirm_link();
+	llc_add_link(&h, &hint, 0, 0);
+	EQ(link_send(&h, &hint), IBV_WC_SUCCESS);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	hostile_add_link(&h);
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+TEST(replies_instead_of_confirm_link)
+{
+	something_else(ADD_LINK, LLC_REPLY | LLC_REJECTED);
+	something_else(CONFIRM_RKEY, LLC_REPLY);
+	something_else(DELETE_RKEY, LLC_REPLY);
+	something_else(TEST_LINK, LLC_REPLY);
+	something_else(DELETE_LINK, LLC_REPLY);
+}
+
+TEST(end_instead_of_confirm_link)
+{
+	something_else(DELETE_LINK, LLC_ALL);
+}
+
+/* It changes nothing, and is answered as soon as the module can answer */
+TEST(test_link_before_confirm_link)
+{
+	hostile_init(&h);
+	prepare_confirm_link();
+	if (!h.server)
+		expect_link_works(&h);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	if (h.server)
+		llc_expect(&h, CONFIRM_LINK, LLC_REPLY);
+	hostile_add_link(&h);
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+TEST(decline_instead_of_confirm_link)
+{
+	static struct msg no;
+
+	hostile_init(&h);
+	prepare_confirm_link();
+	decline(&no, h.version == 1 ? DECLINE_SHORT : DECLINE_LONG, 0x03030000);
+	if (h.version == 1)
+		put(&no, AT_FLAGS, 1, 0x10);
+	attacker_send(h.tcp, &no);
+	expect_declined(&h);
+	hostile_close(&h);
+}
+
+/* Data before the connection exists counts as soon as it does */
+TEST(data_before_confirm_link)
+{
+	hostile_init(&h);
+	prepare_confirm_link();
+	if (!h.server)
+		data_send(&h, "early");
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	if (h.server)
+		llc_expect(&h, CONFIRM_LINK, LLC_REPLY);
+	hostile_add_link(&h);
+	hostile_finish(&h);
+	if (!h.server)
+		expect_text(h.app, "early");
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+/* So do lies */
+TEST(forged_cursor_before_confirm_link)
+{
+	hostile_init(&h);
+	prepare_confirm_link();
+	h.prod.count = h.size;
+	cdc_send(&h);
+	h.prod.count = 0;
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	if (h.server) {
+		llc_expect(&h, CONFIRM_LINK, LLC_REPLY);
+		hostile_add_link(&h);
+		app_joined(&h);
+		EQ(h.app_error, ECONNABORTED);
+		expect_link_works(&h);
+	} else {
+		hostile_add_link(&h);
+		hostile_finish(&h);
+		expect_violation(&h);
+	}
+	hostile_close(&h);
+}
+
+/* The client takes a second link that the server cannot have meant */
+
+static void accept_second_link(void)
+{
+	hostile_init(&h);
+	h.max_links = 2;
+	hostile_clc(&h);
+	hostile_confirm_link(&h);
+	llc_expect(&h, ADD_LINK, 0);
+	llc_add_link(&h, &msg, LLC_REPLY, 2);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	llc_expect(&h, DELETE_LINK, 0);
+	EQ(get(&h.llc, 4, 1), 2);
+}
+
+TEST(second_link_accepted, .applies = as_client)
+{
+	accept_second_link();
+	llc_init(&h, &msg, DELETE_LINK, LLC_REPLY);
+	put(&msg, 4, 1, 2);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+TEST(second_link_accepted_and_kept, PATIENT, .applies = as_client)
+{
+	accept_second_link();
+	hostile_finish(&h);
+	expect_alive(&h);
+	expect_link_down(&h);
+	hostile_close(&h);
+}
+
+TEST(another_second_link_accepted, .applies = as_client)
+{
+	hostile_init(&h);
+	h.max_links = 2;
+	hostile_clc(&h);
+	hostile_confirm_link(&h);
+	llc_expect(&h, ADD_LINK, 0);
+	llc_add_link(&h, &msg, LLC_REPLY, 7);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	expect_tcp(&h);
+	hostile_close(&h);
+}
+
+TEST(add_link_with_reserved_mtu, .applies = as_server)
+{
+	hostile_init(&h);
+	h.max_links = 2;
+	hostile_clc(&h);
+	hostile_confirm_link(&h);
+	llc_add_link(&h, &msg, 0, 2);
+	put(&msg, h.version == 2 ? 32 : 30, 1, 9);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	llc_expect(&h, ADD_LINK, LLC_REPLY | LLC_REJECTED);
+	EQ(get(&h.llc, h.version == 2 ? LLC_AT_FLAGS : 2, 1) & 0x0f, 2);
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+/* Silent clients cost others nothing: of eight, half say nothing at all, half stop before LLC */
+
+static struct hostile silent[SILENT_CLIENTS];
+
+static void silent_clients_come(void)
+{
+	int i;
+
+	for (i = 0; i < SILENT_CLIENTS; i++) {
+		hostile_init(&silent[i]);
+		if (i % 2) {
+			hostile_clc(&silent[i]);
+			continue;
+		}
+		silent[i].listener = listen_any(5);
+		silent[i].tcp = attacker_connect(silent[i].listener);
+	}
+}
+
+static void silent_clients_go(void)
+{
+	int i;
+
+	for (i = 0; i < SILENT_CLIENTS; i++) {
+		close(silent[i].tcp);
+		close(silent[i].listener);
+		if (i % 2)
+			qp_destroy(&silent[i].qp);
+	}
+}
+
+static int connects(int listener)
+{
+	long end = now_ms() + scaled(WINDOW_MS);
+	int nr = 0;
+
+	while (now_ms() < end) {
+		int pair[2];
+
+		pair_from(listener, pair);
+		pair_close(pair);
+		nr++;
+	}
+	return nr;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+TEST(rate_of_others, .seconds = 60, .applies = as_client_v2)
+{
+	int alone[WINDOWS], beside[WINDOWS], listener = listen_any(50), i;
+
+	connects(listener);
+	for (i = 0; i < WINDOWS; i++) {
+		alone[i] = connects(listener);
+		silent_clients_come();
+		beside[i] = connects(listener);
+		silent_clients_go();
+	}
+	qsort(alone, WINDOWS, sizeof(int), ascending);
+	qsort(beside, WINDOWS, sizeof(int), ascending);
+	printf("connections in %d ms: %d alone, %d beside %d silent clients\n", WINDOW_MS,
+	       alone[WINDOWS / 2], beside[WINDOWS / 2], SILENT_CLIENTS);
+	/* The clock is worth little where others use the processors as well; the best window is */
+	if (beside[WINDOWS - 1] * 10 < alone[WINDOWS - 1] * 9 &&
+	    beside[WINDOWS / 2] * 10 < alone[WINDOWS / 2] * 9)
+		FAIL("more than a tenth slower");
+	bystanders_check();
+}

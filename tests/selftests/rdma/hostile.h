@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A hostile peer that has an SMC-R connection: it speaks CLC on a TCP connection and LLC and CDC on
+ * a queue pair, in both roles and both versions, and stops or lies at any moment. Bytes are
+ * written from the specification, on purpose without the module's own parsers and builders.
+ */
+#ifndef RDMA_HOSTILE_H
+#define RDMA_HOSTILE_H
+
+#include "../clc/forge.h"
+#include "verbs.h"
+
+/* Offsets in Accept and Confirm of SMC-R */
+#define AT_R_PEER_ID		8
+#define AT_R_GID		16
+#define AT_R_MAC		32
+#define AT_R_QPN		38
+#define AT_R_RKEY		41
+#define AT_R_INDEX		45
+#define AT_R_TOKEN		46
+#define AT_R_SIZES		50
+#define AT_R_ADDR		52
+#define AT_R_PSN		61
+#define AT_R_EID		64
+#define AT_R_FCE		104
+#define AT_R_RELEASE		105
+#define AT_R_HOSTNAME		108
+#define AT_R_MAX_CONNS		140
+#define AT_R_MAX_LINKS		141
+#define AT_R_FEATURES		142
+#define AT_R_GID_COUNT		156
+#define AT_R_GIDS		160
+
+/* Types of LLC messages, without the bits of version 2 */
+enum llc_type {
+	CONFIRM_LINK = 1,
+	ADD_LINK = 2,
+	ADD_LINK_CONT = 3,
+	DELETE_LINK = 4,
+	REQUEST_ADD_LINK = 5,
+	CONFIRM_RKEY = 6,
+	TEST_LINK = 7,
+	CONFIRM_RKEY_CONT = 8,
+	DELETE_RKEY = 9,
+};
+
+#define LLC_LEN			44
+#define LLC_V2			0x20
+#define LLC_REPLY		0x80
+#define LLC_REJECTED		0x40	/* ADD LINK, REQUEST ADD LINK */
+#define LLC_ALL			0x40	/* DELETE LINK */
+#define LLC_NEGATIVE		0x20	/* RKEY messages */
+#define LLC_NO_EYE_CATCHER	0x03	/* CONFIRM LINK */
+#define LLC_AT_FLAGS		3
+#define LLC_AT_BODY		4
+
+#define CDC_TYPE		0xfe
+#define CDC_LEN			44
+#define CDC_AT_SEQNO		2
+#define CDC_AT_TOKEN		4
+#define CDC_AT_PRODUCER		8
+#define CDC_AT_CONSUMER		16
+#define CDC_AT_FLAGS		24
+#define CDC_AT_STATE		25
+#define FAILOVER		0x08	/* a producer flag; others are in forge.h */
+
+/* Counters of SMC-R */
+#define COUNT_VIOLATIONS	128
+#define COUNT_LINK_ABORTS	138
+
+/* Variants of the tests: which role the attacker has, and the version */
+enum {
+	CLIENT_V2,
+	SERVER_V2,
+	CLIENT_V1,
+	SERVER_V1,
+	NR_VARIANTS
+};
+
+bool as_client(int index);
+bool as_server(int index);
+bool as_server_v2(int index);
+bool as_client_v1(int index);
+bool as_client_v2(int index);
+bool with_v1(int index);
+bool with_v2(int index);
+extern int chosen;		/* this test's */
+
+/**
+ * struct hostile - the attacker's connection
+ * @server: it is the server
+ * @version: of SMC-R
+ * @max_links: what it would like, or grants
+ * @deaf: it receives nothing by RDMA
+ * @mute: it does not even answer TEST LINK
+ * @qp: its queue pair
+ * @end: the module's
+ * @peer_id: its stack
+ * @listener: whoever listens
+ * @tcp: its end of the TCP connection
+ * @app: the application's socket, -1 before accept()
+ * @worker: the application, while it connects
+ * @app_error: of connect()
+ * @link_num: number of the link
+ * @token: the application's connection
+ * @rkey: key of the application's RMB
+ * @addr: address of the application's element
+ * @size: of the application's element
+ * @index: of the attacker's element
+ * @my_token: the attacker's connection
+ * @my_rkey: what it says of its ring; right unless the test has changed it
+ * @my_addr: what it says of its ring
+ * @prod: how far it has written
+ * @cons: how far it has read
+ * @producer_flags: goes out with the next message
+ * @state_flags: goes out with the next message
+ * @seqno: of the last message
+ * @has_cdc: a control message has come in
+ * @their_prod: the last one's
+ * @their_cons: the last one's
+ * @their_flags: the last one's, of the producer
+ * @their_state: the last one's, of the state
+ * @llc: the LLC message that came in last
+ * @violations: what the counter was before
+ * @link_aborts: what the counter was before
+ */
+struct hostile {
+	bool server;
+	int version;
+	int max_links;
+	bool deaf;
+	bool mute;
+	struct qp qp;
+	struct qp_end end;
+	uint64_t peer_id;
+	int listener;
+	int tcp;
+	int app;
+	struct worker worker;
+	int app_error;
+	uint8_t link_num;
+	uint32_t token;
+	uint32_t rkey;
+	uint64_t addr;
+	uint32_t size;
+	uint8_t index;
+	uint32_t my_token;
+	uint32_t my_rkey;
+	uint64_t my_addr;
+	struct position prod;
+	struct position cons;
+	uint8_t producer_flags;
+	uint8_t state_flags;
+	uint16_t seqno;
+	bool has_cdc;
+	struct position their_prod;
+	struct position their_cons;
+	uint8_t their_flags;
+	uint8_t their_state;
+	struct msg llc;
+	uint64_t violations;
+	uint64_t link_aborts;
+};
+
+/* Before the handshake, in the role and version of this test */
+void hostile_init(struct hostile *h);
+/* Steps of a first contact, up to here in good order */
+void hostile_hello(struct hostile *h);		/* all of CLC but the last message */
+void hostile_clc(struct hostile *h);
+void hostile_confirm_link(struct hostile *h);
+void hostile_add_link(struct hostile *h);	/* if there is to be one */
+void hostile_finish(struct hostile *h);		/* the application has its connection */
+void hostile_open(struct hostile *h);		/* all steps */
+/* Another connection in the same group */
+void hostile_again(struct hostile *h, const struct hostile *first);
+void hostile_close(struct hostile *h);		/* and nobody else is harmed */
+void app_joined(struct hostile *h);		/* where it is the client: connect() returns */
+
+/* LLC */
+void llc_init(const struct hostile *h, struct msg *msg, enum llc_type type, uint8_t flags);
+void llc_confirm_link(struct hostile *h, struct msg *msg, uint8_t flags);
+void llc_add_link(const struct hostile *h, struct msg *msg, uint8_t flags, uint8_t link_num);
+enum ibv_wc_status link_send(struct hostile *h, const struct msg *msg);
+/* Waits for it; what else comes in meanwhile must be control messages */
+void llc_expect(struct hostile *h, enum llc_type type, uint8_t flags);
+bool llc_wait(struct hostile *h, int milliseconds);	/* any; false: none came */
+
+/* CDC */
+struct position ahead(uint32_t size, struct position p, uint32_t bytes);
+void cdc_build(const struct hostile *h, struct msg *msg);
+void cdc_send(struct hostile *h);
+void data_write(struct hostile *h, const void *bytes, size_t len);	/* not the cursor */
+void data_send(struct hostile *h, const char *text);
+void data_expect(struct hostile *h, const char *text);
+
+/* Outcomes */
+void expect_alive(struct hostile *h);		/* the link and the connection work */
+void expect_link_works(struct hostile *h);
+void expect_link_down(struct hostile *h);	/* and the application knows */
+void expect_violation(struct hostile *h);	/* one connection aborted, the link works */
+void expect_no_connection(struct hostile *h);	/* first contact: TCP ends */
+void expect_tcp(struct hostile *h);		/* a Decline comes, TCP goes on */
+void expect_declined(struct hostile *h);	/* the same after the Decline */
+
+/* Two honest sockets beside it */
+void bystanders_open(void);
+void bystanders_check(void);
+
+#endif /* RDMA_HOSTILE_H */
