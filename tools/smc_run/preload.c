@@ -4,7 +4,7 @@
  *
  * Loaded with LD_PRELOAD, usually by smc_run(8). The only function taken over
  * is socket(): a request for an IPv4 or IPv6 TCP socket becomes a request for
- * an AF_SMC socket. Everything afterwards, including the return to TCP when
+ * an SMC socket. Everything afterwards, including the return to TCP when
  * the peer cannot do SMC, is the kernel's work.
  *
  * The application never gets an error that it would not have got without this
@@ -28,6 +28,9 @@
 
 #ifndef AF_SMC
 #define AF_SMC		43
+#endif
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC	256
 #endif
 
 #define SMCPROTO_SMC	0	/* IPv4 addresses */
@@ -53,6 +56,9 @@ static struct {
 } conf;
 
 static _Atomic long retry_after;	/* seconds of CLOCK_MONOTONIC, 0: never failed */
+
+/* By which of its names an SMC socket is asked for, once it is known */
+static _Atomic enum { UNKNOWN, BY_FAMILY, BY_PROTOCOL } name;
 
 /* One write() per line, so that lines of several processes do not mix. */
 __attribute__((format(printf, 1, 2)))
@@ -153,7 +159,60 @@ static void set_buffer(int fd, int option, int size)
 		debug("sockopt %d set to %d\n", option, size);
 }
 
-/* Returns the AF_SMC descriptor, or -1 if the caller should ask for TCP. */
+static int by_family(int domain, int type)
+{
+	return conf.next_socket(AF_SMC, type,
+				domain == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
+}
+
+/*
+ * Some kernels have SO_REUSEPORT for IPv4 and IPv6 only, and do not ask the socket, which
+ * could do it. The same socket is of these families if it is asked for by its protocol.
+ */
+static bool lacks_options(int fd)
+{
+	int on = 1, off = 0;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)))
+		return errno == EOPNOTSUPP;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof(off));
+	return false;
+}
+
+/* A socket by the name that has all options, or else by the one that works. */
+static int first_socket(int domain, int type)
+{
+	int fd = by_family(domain, type);
+
+	if (fd < 0)
+		return fd;
+	if (!lacks_options(fd)) {
+		name = BY_FAMILY;
+		return fd;
+	}
+	close(fd);
+	fd = conf.next_socket(domain, type, IPPROTO_SMC);
+	if (fd >= 0) {
+		name = BY_PROTOCOL;
+		return fd;
+	}
+	name = BY_FAMILY;
+	return by_family(domain, type);
+}
+
+static int any_socket(int domain, int type)
+{
+	switch (name) {
+	case BY_FAMILY:
+		return by_family(domain, type);
+	case BY_PROTOCOL:
+		return conf.next_socket(domain, type, IPPROTO_SMC);
+	default:
+		return first_socket(domain, type);
+	}
+}
+
+/* Returns the descriptor of an SMC socket, or -1 if the caller should ask for TCP. */
 static int smc_socket(int domain, int type)
 {
 	long now = monotonic_seconds();
@@ -163,8 +222,7 @@ static int smc_socket(int domain, int type)
 		debug("AF_SMC not available, using TCP\n");
 		return -1;
 	}
-	fd = conf.next_socket(AF_SMC, type,
-			      domain == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
+	fd = any_socket(domain, type);
 	if (fd < 0) {
 		if (errno == EAFNOSUPPORT)
 			atomic_store_explicit(&retry_after, now + RETRY_SECONDS,

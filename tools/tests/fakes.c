@@ -5,7 +5,9 @@
  * Netlink sockets become connections to the test program (a Unix socket named
  * by FAKE_KERNEL), which plays the kernel's part. The first packet tells the
  * netlink protocol. AF_SMC sockets become TCP sockets, if FAKE_SMC allows it;
- * the test program is told about them, too.
+ * the test program is told about them, too. FAKE_PROTOCOL says what becomes of
+ * those that are asked for by IPPROTO_SMC, as FAKE_SMC does; if it is there, AF_SMC
+ * sockets have no SO_REUSEPORT.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,12 +28,14 @@
 #include <unistd.h>
 
 #define AF_SMC_NUMBER	43
+#define IPPROTO_SMC_NUMBER	256
 #define FAKE_PORT_ID	4711
 
 /* What would be called without this library */
 #define NEXT(fn) ((__typeof__(fn) *)dlsym(RTLD_NEXT, #fn))
 
 static bool is_fake[1024];	/* descriptors that are netlink to the program */
+static bool is_family[1024];	/* that are AF_SMC to it */
 
 static bool fake(int fd)
 {
@@ -94,9 +98,8 @@ static void tell_inode(int sock)
 	close(fd);
 }
 
-static int smc_socket(int type)
+static int smc_socket(int type, const char *answer)
 {
-	const char *answer = getenv("FAKE_SMC");
 	int fd;
 
 	if (!answer || strcmp(answer, "ok")) {
@@ -114,8 +117,14 @@ int socket(int domain, int type, int protocol)
 	int fd;
 
 	log_call("socket %d %d %d\n", domain, type, protocol);
-	if (domain == AF_SMC_NUMBER)
-		return smc_socket(type);
+	if (domain == AF_SMC_NUMBER) {
+		fd = smc_socket(type, getenv("FAKE_SMC"));
+		if (fd >= 0)
+			is_family[fd] = true;
+		return fd;
+	}
+	if (protocol == IPPROTO_SMC_NUMBER && getenv("FAKE_PROTOCOL"))
+		return smc_socket(type, getenv("FAKE_PROTOCOL"));
 	if (domain != AF_NETLINK || !getenv("FAKE_KERNEL"))
 		return NEXT(socket)(domain, type, protocol);
 	fd = connect_test(protocol);
@@ -128,6 +137,8 @@ int close(int fd)
 {
 	if (fake(fd))
 		is_fake[fd] = false;
+	if (fd >= 0 && fd < (int)(sizeof(is_family) / sizeof(is_family[0])))
+		is_family[fd] = false;
 	return NEXT(close)(fd);
 }
 
@@ -142,6 +153,11 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		return 0;
 	if (level == SOL_SOCKET && (name == SO_SNDBUF || name == SO_RCVBUF))
 		log_call("setsockopt %d %d\n", name, *(const int *)value);
+	if (level == SOL_SOCKET && name == SO_REUSEPORT && is_family[fd] &&
+	    getenv("FAKE_PROTOCOL")) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	return NEXT(setsockopt)(fd, level, name, value, len);
 }
 

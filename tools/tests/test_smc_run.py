@@ -13,14 +13,16 @@ PYTHON = "/usr/bin/python3"
 LIBRARY = "libsmc-preload.so"
 MISSING = "smc_run: no SMC in this kernel: module smc is missing or cannot be loaded\n"
 
-# Makes the sockets given as arguments DOMAIN,TYPE,PROTOCOL; prints 0 or errno
+# Makes the sockets given as arguments DOMAIN,TYPE,PROTOCOL; prints 0 or errno, and options left set
 SOCKETS = """
-import ctypes, sys
+import ctypes, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 for word in sys.argv[1:]:
     ctypes.set_errno(0)
     fd = libc.socket(*map(int, word.split(",")))
     print(0 if fd >= 0 else ctypes.get_errno())
+    if fd >= 0 and socket.socket(fileno=fd).getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT):
+        print("SO_REUSEPORT")
 """
 
 
@@ -77,6 +79,20 @@ def preload_gives_tcp_when_smc_fails(bench):
         result, calls = preloaded(bench, TCP4, FAKE_SMC=str(number))
         equal((result.out, result.err), ("0\n", ""), f"errno {number}")
         equal(calls, [("socket", 43, 1, 0), ("socket", 2, 1, 0)])
+
+
+@test
+def preload_asks_by_protocol_where_the_family_lacks_options(bench):
+    result, calls = preloaded(bench, TCP4, TCP6, (2, 2, 0), FAKE_SMC="ok", FAKE_PROTOCOL="ok",
+                              SMC_DEBUG="1")
+    equal(result.out, "0\n0\n0\n")
+    equal(result.err, "libsmc-preload: map sock to AF_SMC\n" * 2)
+    equal([call[1:] for call in calls], [(43, 1, 0), (2, 1, 256), (10, 1, 256), (2, 2, 0)])
+    # there is no such protocol: the family is better than TCP
+    result, calls = preloaded(bench, TCP4, TCP6, FAKE_SMC="ok",
+                              FAKE_PROTOCOL=str(errno.EPROTONOSUPPORT))
+    equal(result.out, "0\n0\n")
+    equal([call[1:] for call in calls], [(43, 1, 0), (2, 1, 256), (43, 1, 0), (43, 1, 1)])
 
 
 @test
