@@ -130,11 +130,12 @@ enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase ph
  * @hs: the handshake
  * @error: negative errno for the application
  *
+ * Whoever ends it cancels the connection behind that.
+ *
  * Return: SMC_FAILED.
  */
 enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error)
 {
-	smc_conn_cancel(hs->conn);
 	hs->error = error;
 	return SMC_FAILED;
 }

@@ -14,6 +14,7 @@
 #include <net/inet_connection_sock.h>
 
 #include "../compat/compat.h"
+#include "../conn/close.h"
 #include "../conn/conn.h"
 #include "../work.h"
 #include "sock.h"
@@ -312,6 +313,18 @@ static void pass_on(struct smc_sock *listener)
 	spin_unlock_bh(&q->lock);
 }
 
+/* What nobody will accept is reset, as TCP does it, whether data has come in or not */
+static void reset(struct smc_sock *child)
+{
+	if (child->state == SMC_SOCK_FALLBACK) {
+		smc_fallback_release(child, NULL);
+		return;
+	}
+	if (child->state == SMC_SOCK_ACTIVE)
+		smc_close_abort(&child->conn, SMC_STAT_ABORT_APP, ECONNRESET);
+	smc_sock_kill(child);
+}
+
 /**
  * smc_accept_flush() - end all children that were not accepted
  * @listener: the socket, locked; does not listen any more afterwards
@@ -339,10 +352,7 @@ void smc_accept_flush(struct smc_sock *listener)
 		if (delist(listener, child)) {
 			/* The client may have confirmed already; then tell it properly */
 			smc_connect_progress(child);
-			if (child->state == SMC_SOCK_FALLBACK)
-				smc_fallback_release(child, NULL);
-			else
-				smc_sock_kill(child);
+			reset(child);
 			part(listener, child);
 			sock_put(&child->sk);
 		}

@@ -307,14 +307,12 @@ static unsigned long patience(const struct smc_sock *smc)
 void smc_sock_kill(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
-	bool reset = false;
+	bool unfinished = smc->hs;
+	bool reset = unfinished;
 
-	if (smc->hs) {
-		smc_conn_cancel(&smc->conn);
+	if (unfinished)
 		smc_handshake_free(smc->hs);
-		smc->hs = NULL;
-		reset = true;
-	}
+	smc->hs = NULL;
 	sk_stop_timer(sk, &sk->sk_timer);
 	if (smc->state == SMC_SOCK_ACTIVE) {
 		/* Of a way that was lost, the peer learns by TCP only (R-TRM-09) */
@@ -323,6 +321,9 @@ void smc_sock_kill(struct smc_sock *smc)
 		smc_close_release(&smc->conn);
 	}
 	smc_tcp_release(smc, reset);
+	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
+	if (unfinished)
+		smc_conn_cancel(&smc->conn);
 	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 	sk->sk_state = TCP_CLOSE;
 }

@@ -55,6 +55,8 @@ static void failed(struct smc_sock *smc, int error)
 
 	this_cpu_inc(smc_net(sock_net(sk))->stats->handshake_errors[smc->conn.role]);
 	smc_tcp_disconnect(smc);
+	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
+	smc_conn_cancel(&smc->conn);
 	sk->sk_state = TCP_CLOSE;
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
