@@ -63,11 +63,17 @@ struct smc_dmb {
  * struct smc_dmb_map - a peer's DMB, seen from the user's side
  * @addr: its memory
  * @bytes: its size
+ * @gone: the owner has unregistered the DMB. Called at most once, between attach_dmb and
+ *	detach_dmb or a grace period after it, as @signalled of struct smc_dmb. May be
+ *	called by devices that find out
+ * @owner: for @gone
  * @priv: the device's own
  */
 struct smc_dmb_map {
 	void *addr;
 	u32 bytes;
+	void (*gone)(struct smc_dmb_map *map);
+	void *owner;
 	void *priv;
 };
 

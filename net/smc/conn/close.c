@@ -196,3 +196,19 @@ void smc_conn_lost(struct smc_conn *conn)
 	smp_mb();
 	conn->progress(conn);
 }
+
+/*
+ * A server that gives up a child before it has read the Confirm cannot tell the client in
+ * any other way, if that has closed its TCP connection.
+ */
+void smc_conn_peer_gone(struct smc_conn *conn)
+{
+	u8 actions = 0;
+
+	smc_conn_signalled(conn);
+	spin_lock_bh(&conn->lock);
+	if (conn->attached && !conn->freeing)
+		actions = smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+	spin_unlock_bh(&conn->lock);
+	smc_close_finish(conn, actions);
+}

@@ -275,4 +275,14 @@ void smc_conn_signalled(struct smc_conn *conn);
  */
 void smc_conn_lost(struct smc_conn *conn);
 
+/**
+ * smc_conn_peer_gone() - the peer's end of the connection does not exist any more
+ * @conn: the connection; it exists as long as the caller is in this function
+ *
+ * If the peer has not said so in its last control data, which is looked at, it has aborted.
+ * Before the connection is started, TCP tells, and nothing happens here. Does not sleep;
+ * process context or softirq; no locks held.
+ */
+void smc_conn_peer_gone(struct smc_conn *conn);
+
 #endif /* _NET_SMC_GROUP_TRANSPORT_H */

@@ -35,6 +35,7 @@
  * @pool: in a pool; protected by lock
  * @token: name of the DMB
  * @owner: the registered DMB, NULL when the owner gave it up; RCU
+ * @user: the peer's map of it, NULL without; RCU
  * @peer: who may attach
  * @users: references: one of the owner, one of the user
  * @attached: it had its one user; protected by lock
@@ -48,6 +49,7 @@ struct memory {
 	struct list_head pool;
 	u64 token;
 	struct smc_dmb __rcu *owner;
+	struct smc_dmb_map __rcu *user;
 	struct smc_ism_address peer;
 	refcount_t users;
 	bool attached;
@@ -219,6 +221,17 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	return 0;
 }
 
+static void tell_user(const struct memory *mem)
+{
+	struct smc_dmb_map *map;
+
+	rcu_read_lock();
+	map = rcu_dereference(mem->user);
+	if (map)
+		map->gone(map);
+	rcu_read_unlock();
+}
+
 static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
 	struct memory *mem = dmb->priv;
@@ -227,6 +240,7 @@ static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	hash_del(&mem->node);
 	spin_unlock_bh(&lock);
 	rcu_assign_pointer(mem->owner, NULL);
+	tell_user(mem);
 	memory_put(mem);
 }
 
@@ -247,6 +261,7 @@ static int attach(struct smc_ism_device *dev, u64 token, struct smc_dmb_map *map
 		map->addr = mem->addr;
 		map->bytes = mem->bytes;
 		map->priv = mem;
+		rcu_assign_pointer(mem->user, map);
 		return 0;
 	}
 	return -ENOENT;
@@ -266,6 +281,7 @@ static void lo_detach_dmb(struct smc_ism_device *dev, struct smc_dmb_map *map, u
 {
 	struct memory *mem = map->priv;
 
+	rcu_assign_pointer(mem->user, NULL);
 	mem->written = min(written, mem->bytes);
 	memory_put(mem);
 }

@@ -100,6 +100,11 @@ static void d_signalled(struct smc_dmb *dmb)
 	smc_conn_signalled(dmb->owner);
 }
 
+static void d_peer_gone(struct smc_dmb_map *map)
+{
+	smc_conn_peer_gone(map->owner);
+}
+
 static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
 {
 	const struct element *el = conn->priv;
@@ -130,6 +135,8 @@ static int d_conn_open(struct smc_conn *conn)
 	el->dmb.peer.gid_ext = group->key.peer.ism.gid_ext;
 	el->dmb.signalled = d_signalled;
 	el->dmb.owner = conn;
+	el->map.gone = d_peer_gone;
+	el->map.owner = conn;
 	err = el->dev->ops->register_dmb(el->dev, &el->dmb);
 	if (err) {
 		kfree(el);
