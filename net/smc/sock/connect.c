@@ -41,10 +41,15 @@ static void connected(struct smc_sock *smc)
 	smc_sockopt_nagle(smc);
 	sk->sk_state = TCP_ESTABLISHED;
 	smc_sock_set_state(smc, SMC_SOCK_ACTIVE);
-	/* Paired with the barrier in smc_conn_lost(): it sees the state, or we that it came */
+	/*
+	 * Paired with the barriers in smc_conn_lost() and smc_tcp_event(): they see the
+	 * state, or we that they came
+	 */
 	smp_mb();
 	if (READ_ONCE(smc->conn.lost))
 		smc_tcp_event(smc);
+	if (READ_ONCE(smc->event))
+		smc_tcp_check(smc);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
@@ -200,6 +205,16 @@ static int wait_for_event(struct smc_sock *smc, bool driver, long timeo)
 	return err;
 }
 
+/* Whoever waits next, or else the work queue, takes the steps */
+static void stop_driving(struct smc_sock *smc)
+{
+	smc->driven = false;
+	/* Paired with the barrier in smc_tcp_event(): an event before this was left to us */
+	smp_mb();
+	if (smc_connect_under_way(smc) && READ_ONCE(smc->event))
+		smc_tcp_event(smc);
+}
+
 /**
  * smc_connect_wait() - wait until connecting is over
  * @smc: the socket, locked; the lock is released meanwhile
@@ -225,11 +240,7 @@ int smc_connect_wait(struct smc_sock *smc, long timeo)
 	/* Paired with the barrier in smc_tcp_event(): no event is lost between us */
 	smp_mb();
 	err = wait_for_event(smc, true, timeo);
-	smc->driven = false;
-	/* The same pair: an event that came before this was left to us */
-	smp_mb();
-	if (smc_connect_under_way(smc) && READ_ONCE(smc->event))
-		smc_tcp_event(smc);
+	stop_driving(smc);
 	return err;
 }
 
@@ -252,6 +263,7 @@ void smc_connect_cancel(struct smc_sock *smc)
 	sk->sk_state = TCP_CLOSE;
 }
 
+/* If it works out, the caller drives and has to end that */
 static int start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
 {
 	int err;
@@ -266,13 +278,11 @@ static int start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
 	/* Nearby, TCP is connected when this returns: no need for the work queue */
 	smc->driven = true;
 	err = kernel_connect(smc->tcp, addr, addr_len, O_NONBLOCK);
-	smc->driven = false;
-	/* Paired with the barrier in smc_tcp_event(): an event before this was left to us */
-	smp_mb();
 	if (!err || err == -EINPROGRESS) {
 		smc->sk.sk_socket->state = SS_CONNECTING;
 		return 0;
 	}
+	smc->driven = false;
 	smc_tcp_unhook(smc);
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
 	smc->sk.sk_state = TCP_CLOSE;
@@ -321,9 +331,12 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int addr_
 		if (err)
 			return err;
 		if (READ_ONCE(smc->event))
-			smc_connect_progress(smc);
-		if (flags & O_NONBLOCK)
+			smc_connect_progress(smc);	/* the answer may come at once */
+		if (flags & O_NONBLOCK) {
+			stop_driving(smc);
 			return -EINPROGRESS;	/* whatever is known already, as TCP */
+		}
+		smc->driven = false;	/* smc_connect_wait() goes on */
 		break;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:

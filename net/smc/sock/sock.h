@@ -132,7 +132,7 @@ struct smc_sock {
 	bool quiet;
 	bool driven;
 	bool event;
-	unsigned int users;
+	atomic_t users;
 	struct work_struct work;
 	struct smc_accept_queue queue;
 	struct smc_sock *listener;
@@ -193,6 +193,7 @@ void smc_tcp_set(struct smc_sock *smc, struct socket *tcp);
 void smc_tcp_set_owner(struct smc_sock *smc, const struct inode *owner);
 struct sock *smc_tcp_get(struct smc_sock *smc);
 void smc_tcp_release(struct smc_sock *smc, bool reset);
+void smc_tcp_check(struct smc_sock *smc);
 void smc_tcp_event(struct smc_sock *smc);
 void smc_tcp_conn_event(struct smc_conn *conn);
 void smc_tcp_overdue(struct smc_sock *listener);

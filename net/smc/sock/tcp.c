@@ -33,6 +33,21 @@ static void check_alive(struct smc_sock *smc, struct sock *tcp)
 }
 
 /**
+ * smc_tcp_check() - see what happened to TCP while it belonged to the handshake
+ * @smc: the socket, locked, just active
+ *
+ * May sleep, but not for the peer.
+ */
+void smc_tcp_check(struct smc_sock *smc)
+{
+	struct sock *tcp = smc->tcp->sk;
+
+	lock_sock(tcp);		/* a FIN is no data, but looks like it for a moment */
+	check_alive(smc, tcp);
+	release_sock(tcp);
+}
+
+/**
  * smc_tcp_event() - something happened: let somebody look
  * @smc: the socket
  *
@@ -101,10 +116,11 @@ static void tcp_event(struct sock *tcp)
 	rcu_read_lock();
 	read_lock_bh(&tcp->sk_callback_lock);
 	smc = rcu_dereference_sk_user_data(tcp);
+	if (smc && READ_ONCE(smc->state) != SMC_SOCK_ACTIVE)
+		smc_tcp_event(smc);
+	/* Paired with the barrier in connected(): it sees the event, or we the state */
 	if (smc && READ_ONCE(smc->state) == SMC_SOCK_ACTIVE)
 		check_alive(smc, tcp);
-	else if (smc)
-		smc_tcp_event(smc);
 	read_unlock_bh(&tcp->sk_callback_lock);
 	rcu_read_unlock();
 }
