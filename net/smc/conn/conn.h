@@ -45,6 +45,7 @@ bool smc_tx_writable(const struct smc_conn *conn);
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
+void smc_rx_wait(struct smc_conn *conn);
 bool smc_rx_readable(struct smc_conn *conn);
 u32 smc_rx_amount(const struct smc_conn *conn);
 

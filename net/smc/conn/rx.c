@@ -317,6 +317,24 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 }
 
 /**
+ * smc_rx_wait() - wait for news without owning the socket
+ * @conn: the connection, with its receive buffer; it stays that until we return
+ *
+ * Cheaper than the wait in smc_rx_recvmsg(), and only a hint: data, an error, the end or a
+ * signal may have come, or nothing. No locks are held. Sleeps.
+ */
+void smc_rx_wait(struct smc_conn *conn)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = conn->sk;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	if (!done_waiting(conn, 0))
+		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
+/**
  * smc_rx_recvmsg() - receive user data
  * @conn: the connection, with its receive buffer
  * @msg: where it goes

@@ -356,7 +356,7 @@ void smc_sock_disconnect(struct smc_sock *smc)
 		flush_work(&conn->free_work);
 		/* System calls that wait find the error and leave; upcalls end */
 		release_sock(sk);
-		wait_var_event(&smc->users, !READ_ONCE(smc->users));
+		wait_var_event(&smc->users, !atomic_read(&smc->users));
 		synchronize_rcu();
 		lock_sock(sk);
 		smc_conn_reset(conn);

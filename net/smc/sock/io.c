@@ -5,6 +5,7 @@
 #include <linux/skbuff.h>
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
+#include <net/busy_poll.h>
 #include <asm/ioctls.h>
 
 #include "../conn/close.h"
@@ -14,12 +15,13 @@
 /* While a call is inside of the connection, it is not made new; see smc_sock_disconnect() */
 static void enter(struct smc_sock *smc)
 {
-	smc->users++;
+	atomic_inc(&smc->users);
 }
 
 static void leave(struct smc_sock *smc)
 {
-	if (!--smc->users && unlikely(smc->state != SMC_SOCK_ACTIVE))
+	if (atomic_dec_and_test(&smc->users) &&
+	    unlikely(READ_ONCE(smc->state) != SMC_SOCK_ACTIVE))
 		wake_up_var(&smc->users);
 }
 
@@ -92,7 +94,19 @@ static int try_send(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	return ret;
 }
 
-static int try_receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
+/* Is there nothing to receive, nor to do before waiting for it as long as it takes? */
+static bool may_wait(const struct smc_sock *smc, int flags)
+{
+	const struct smc_conn *conn = &smc->conn;
+	const struct sock *sk = &smc->sk;
+
+	return !(flags & MSG_DONTWAIT) && sk->sk_rcvtimeo == MAX_SCHEDULE_TIMEOUT &&
+	       !smc_rx_available(conn) && !READ_ONCE(conn->tx.held) && !sk_can_busy_loop(sk);
+}
+
+/* If there is nothing yet: @wait, and we are inside of the connection until smc_recvmsg() ends */
+static int try_receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags,
+		       bool *wait)
 {
 	spinlock_t *lock = &smc->sk.sk_lock.slock;
 	int ret = 0;
@@ -100,8 +114,13 @@ static int try_receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int
 	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL))
 		return 0;
 	spin_lock_bh(lock);
-	if (!smc->sk.sk_lock.owned && smc->state == SMC_SOCK_ACTIVE)
+	if (!smc->sk.sk_lock.owned && smc->state == SMC_SOCK_ACTIVE) {
 		ret = smc_rx_try(&smc->conn, msg, len);
+		if (!ret && !*wait && may_wait(smc, flags)) {
+			*wait = true;
+			enter(smc);
+		}
+	}
 	spin_unlock_bh(lock);
 	return ret;
 }
@@ -184,6 +203,21 @@ static int recvmsg_locked(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 	}
 }
 
+static int receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
+{
+	struct socket *tcp = smc->tcp;
+	int ret;
+
+	if (!smc_sock_is_tcp(smc) && !(flags & MSG_ERRQUEUE)) {
+		lock_sock(&smc->sk);
+		ret = recvmsg_locked(smc, msg, len, flags);
+		release_sock(&smc->sk);
+		if (ret || !smc_sock_is_tcp(smc))
+			return ret;
+	}
+	return tcp->ops->recvmsg(tcp, msg, len, flags);
+}
+
 /**
  * smc_recvmsg() - all ways to receive
  * @sock: the socket
@@ -196,20 +230,19 @@ static int recvmsg_locked(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
 	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
+	bool waited = false;
 	int ret;
 
-	ret = try_receive(smc, msg, len, flags);
-	if (ret)
-		return ret;
-	if (!smc_sock_is_tcp(smc) && !(flags & MSG_ERRQUEUE)) {
-		lock_sock(&smc->sk);
-		ret = recvmsg_locked(smc, msg, len, flags);
-		release_sock(&smc->sk);
-		if (ret || !smc_sock_is_tcp(smc))
-			return ret;
+	ret = try_receive(smc, msg, len, flags, &waited);
+	if (waited) {
+		smc_rx_wait(&smc->conn);
+		ret = try_receive(smc, msg, len, flags, &waited);
 	}
-	return tcp->ops->recvmsg(tcp, msg, len, flags);
+	if (!ret)
+		ret = receive(smc, msg, len, flags);
+	if (waited)
+		leave(smc);
+	return ret;
 }
 
 static bool poll_writable(struct smc_conn *conn)
