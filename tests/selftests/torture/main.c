@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The parent: starts connections, kills some ends, waits for all, and counts */
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <netinet/in.h>
@@ -144,18 +145,20 @@ static void parse(int argc, char **argv)
 		usage();
 }
 
-static socklen_t loopback(int family, struct sockaddr_in6 *addr)
+/* As socket_test: loopback, if servers are nowhere else */
+static socklen_t server_address(int family, struct sockaddr_in6 *addr)
 {
+	const char *host = getenv(family == AF_INET6 ? "SOCKET_TEST_HOST6" : "SOCKET_TEST_HOST");
 	struct sockaddr_in *in = (struct sockaddr_in *)addr;
+	bool v6 = family == AF_INET6;
 
+	if (!host)
+		host = v6 ? "::1" : "127.0.0.1";
 	memset(addr, 0, sizeof(*addr));
 	addr->sin6_family = family;
-	if (family == AF_INET6) {
-		addr->sin6_addr = in6addr_loopback;
-		return sizeof(*addr);
-	}
-	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	return sizeof(*in);
+	if (inet_pton(family, host, v6 ? (void *)&addr->sin6_addr : &in->sin_addr) != 1)
+		usage();
+	return v6 ? sizeof(*addr) : sizeof(*in);
 }
 
 static int new_socket(const struct end *end, const int args[2])
@@ -261,7 +264,7 @@ static void start_connection(struct slot *slot)
 	slot->kill_at = slot->start + random_below(2000);
 
 	listener = new_socket(&server, kinds[conn->kind].server);
-	len = loopback(kinds[conn->kind].family, &addr);
+	len = server_address(kinds[conn->kind].family, &addr);
 	if (bind(listener, (struct sockaddr *)&addr, len) || listen(listener, 1) ||
 	    getsockname(listener, (struct sockaddr *)&addr, &len))
 		fail(&server, "listening: %s", strerror(errno));
