@@ -81,7 +81,8 @@ struct side_stats {
 
 /*
  * What only this tree's module counts for SMC-D or SMC-R: connections that this
- * side aborted, in all and by cause; that the peer did; wake-ups avoided.
+ * side aborted, in all and by cause; that the peer did; wake-ups avoided; waits that
+ * busy polling ended.
  */
 struct own_tech_stats {
 	uint64_t	aborts;
@@ -92,6 +93,7 @@ struct own_tech_stats {
 	uint64_t	by_violation;
 	uint64_t	by_peer;
 	uint64_t	wakeups_saved;
+	uint64_t	busy_polls;
 };
 
 #define STATS_TIMES	11	/* up to 100 us, 250 us, ... 1 s, longer */

@@ -43,6 +43,7 @@ static void decode_own_tech(struct own_tech_stats *own, const struct nlattr *con
 	own->by_violation = attr_uint(tb[SMC_NLA_STATS_T_VIOLATION_CNT], 0);
 	own->by_peer = attr_uint(tb[SMC_NLA_STATS_T_ABORT_RX_CNT], 0);
 	own->wakeups_saved = attr_uint(tb[SMC_NLA_STATS_T_WAKEUP_SAVED_CNT], 0);
+	own->busy_polls = attr_uint(tb[SMC_NLA_STATS_T_BUSY_POLL_CNT], 0);
 }
 
 static void decode_tech(struct tech_stats *tech, struct own_tech_stats *own,

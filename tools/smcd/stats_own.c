@@ -74,6 +74,7 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	short_line("  Buffers in use (Bytes)", own->buffer_used);
 	short_line("  Buffers at most (Bytes)", own->buffer_limit);
 	line("  Wake-ups saved", tech->wakeups_saved);
+	line("  Waits ended by busy polling", tech->busy_polls);
 }
 
 void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
@@ -107,4 +108,5 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	json_uint(j, "limit", own->buffer_limit);
 	json_object_end(j);
 	json_uint(j, "wakeups_saved", tech->wakeups_saved);
+	json_uint(j, "busy_polls", tech->busy_polls);
 }

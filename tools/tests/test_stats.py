@@ -98,10 +98,12 @@ Memory and wake-ups
   Buffers in use (Bytes)          1048576 (1.049M)
   Buffers at most (Bytes)      4294967296 (4.295G)
   Wake-ups saved                       77
+  Waits ended by busy polling           8
 """
 
 OWN_TECH = {"abort_tx": 10, "abort_app": 1, "abort_tcp": 2, "abort_link": 3,
-            "abort_timeout": 4, "violation": 5, "abort_rx": 6, "wakeup_saved": 77}
+            "abort_timeout": 4, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
+            "busy_poll": 8}
 OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1])
 
 
@@ -242,7 +244,7 @@ def stats_show_what_only_our_module_counts(bench):
     check("Aborts" not in bench.run(["smcr", "stats"]).ok(), "without -d")
     data = json.loads(bench.run(["smcr", "-j", "stats"]).ok())
     equal(list(data), ["SMCR", "client", "server", "handshakes", "aborts", "buffers",
-                       "wakeups_saved"])
+                       "wakeups_saved", "busy_polls"])
     equal(data["handshakes"]["now"], 3)
     equal(list(data["handshakes"]["time"].items())[:3],
           [("100us", 12), ("250us", 0), ("500us", 7)])
@@ -250,7 +252,7 @@ def stats_show_what_only_our_module_counts(bench):
     equal(data["aborts"], {"total": 10, "application": 1, "tcp": 2, "link": 3, "timeout": 4,
                            "violation": 5, "peer": 6})
     equal(data["buffers"], {"used": 1 << 20, "limit": 1 << 32})
-    equal(data["wakeups_saved"], 77)
+    equal((data["wakeups_saved"], data["busy_polls"]), (77, 8))
     other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
     equal((other["aborts"]["total"], other["handshakes"]["now"]), (0, 3))
     equal(list(json.loads(bench.run(["smcr", "stats", "json"]).ok())), ["SMCR"])
