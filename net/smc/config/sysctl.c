@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* net.smc.* sysctls, one set per network namespace */
 
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
@@ -120,6 +121,24 @@ static struct ctl_table template[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= &busy_poll_max,
 	},
+	{
+		.procname	= "autocorking_size",
+		.data		= (void *)offsetof(struct smc_knobs, autocorking),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+	{
+		.procname	= "smcr_buf_type",
+		.data		= (void *)offsetof(struct smc_knobs, buffer_type),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ZERO,
+	},
 	{ }	/* kernels before 6.6 look for an end mark */
 };
 
@@ -148,6 +167,8 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 	knobs->limit_handshake = 0;
 	knobs->testlink_time = 30;
 	knobs->busy_poll = 0;
+	knobs->autocorking = SZ_64K;
+	knobs->buffer_type = 0;
 
 	table = kmemdup(template, sizeof(template), GFP_KERNEL);
 	if (!table)

@@ -23,6 +23,8 @@ struct net;
  * @limit_handshake: new connections become TCP while too many handshakes run
  * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
  * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
+ * @autocorking: bytes that may be written and not announced; for new connections
+ * @buffer_type: kind of memory of SMC-R's buffers: 0, physically contiguous, is all there is
  *
  * Written by sysctl, read with READ_ONCE() anywhere.
  */
@@ -38,6 +40,8 @@ struct smc_knobs {
 	int limit_handshake;
 	int testlink_time;
 	int busy_poll;
+	int autocorking;
+	int buffer_type;
 };
 
 int smc_sysctl_init(struct net *net, struct smc_knobs *knobs);

@@ -74,8 +74,8 @@ void smc_cdc_kick(struct smc_conn *conn)
 /*
  * May the announcement wait for more? As with Nagle's algorithm, only while
  * the reader has not confirmed what it was told of before; and at most until half
- * of the ring is filled, the writer turns to something else, or FLUSH_TIME has
- * passed (R-SND-02, R-SND-03).
+ * of the ring or what the operator allows is held, the writer turns to something
+ * else, or FLUSH_TIME has passed (R-SND-02, R-SND-03).
  */
 static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
 {
@@ -83,7 +83,7 @@ static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
 
 	return READ_ONCE(tx->coalesce) && bytes <= HOLD_LARGEST && !flags &&
 	       tx->produced - tx->consumed > bytes + tx->held &&
-	       tx->held + bytes < smc_ring_size(&tx->ring) / 2;
+	       tx->held + bytes < tx->hold_most;
 }
 
 static void hold(struct smc_conn *conn, u32 bytes)

@@ -153,12 +153,15 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
  */
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
+	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;
 	int err = conn->transport->conn_attach(conn, peer);
 
 	if (err)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
 	conn->tx.cons = conn->tx.prod;
+	conn->tx.hold_most = min_t(u32, READ_ONCE(knobs->autocorking),
+				   smc_ring_size(&conn->tx.ring) / 2);
 	return 0;
 }
 

@@ -79,6 +79,7 @@ struct smc_conn_rx {
  * @refused: nobody would read it: the peer closed, or we did; conn->lock
  * @ended: "closed" or "aborted" went out, nothing may follow; conn->lock
  * @coalesce: small writes may be held back for a moment (Nagle)
+ * @hold_most: how much may be held back at most; constant
  * @held: bytes produced and not announced yet; conn->lock
  * @flush: announces them
  * @urgent_hold: an urgent byte is on its way, what is behind it is not announced
@@ -102,6 +103,7 @@ struct smc_conn_tx {
 	bool refused;
 	bool ended;
 	bool coalesce;
+	u32 hold_most;
 	u32 held;
 	struct hrtimer flush;
 	bool urgent_hold;

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+usage: sysctls.py TRACEFS
+
+net.smc.*: names, defaults, ranges, one set for each namespace; and what autocorking_size does.
+"""
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+import nl
+import smc
+from cases import check, equal, run
+
+TRACING = Path(sys.argv[1])
+KNOBS = Path('/proc/sys/net/smc')
+SETTINGS = Path(__file__).resolve().parents[3] / 'Documentation' / 'sysctl.rst'
+MOST, DAY = (1 << 31) - 1, 86400
+# Default, least, most. The first seven and their ranges are those of the kernel's own module.
+TABLE = {
+    'autocorking_size': (65536, 0, MOST),
+    'limit_smc_hs': (0, 0, 1),
+    'rmem': (524288, 16384, MOST // 2),
+    'wmem': (524288, 16384, MOST // 2),
+    'smcr_testlink_time': (30, 0, DAY),
+    'smcr_max_links_per_lgr': (2, 1, 2),
+    'smcr_max_conns_per_lgr': (255, 16, 255),
+    'smcr_buf_type': (0, 0, 0),
+    'handshake_timeout': (6, 1, DAY),
+    'idle_timeout': (2, 1, DAY),
+    'smcr_idle_timeout': (600, 1, DAY),
+    'variants': (15, 0, 15),
+    'busy_poll': (0, 0, 10000),
+}
+WRITES = 1000
+
+
+def defaults():
+    return {path.name: int(path.read_text(encoding='ascii')) for path in KNOBS.iterdir()}
+
+
+def names():
+    equal('names and defaults', defaults(), {name: row[0] for name, row in TABLE.items()})
+    text = SETTINGS.read_text(encoding='utf-8')
+    equal('all are documented', [name for name in TABLE if f'\n{name} : ' not in text], [])
+
+
+def refuses(name, value):
+    try:
+        smc.sysctl(name, value)
+    except OSError:
+        return True
+    return False
+
+
+def ranges():
+    for name, (default, least, most) in TABLE.items():
+        for value in (least, most):
+            smc.sysctl(name, value)
+            equal(f'{name} can be {value}', smc.sysctl(name), value)
+        for value in (least - 1, most + 1, 'x'):
+            check(f'{name} cannot be {value}', refuses(name, value))
+        equal(f'{name} is what it was', smc.sysctl(name), most)
+        smc.sysctl(name, default)
+
+
+def namespaces():
+    """A new one begins with the defaults."""
+    for name, (_, least, _) in TABLE.items():
+        smc.sysctl(name, least)
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            smc.LIBC.unshare(nl.CLONE_NEWNET)
+            status = defaults() != {name: row[0] for name, row in TABLE.items()}
+        finally:
+            os._exit(status)
+    equal('a new namespace has the defaults', os.waitpid(pid, 0)[1], 0)
+    for name, (default, _, _) in TABLE.items():
+        smc.sysctl(name, default)
+
+
+class Vector(ctypes.Structure):
+    _fields_ = [('base', ctypes.c_char_p), ('len', ctypes.c_size_t)]
+
+
+class Message(ctypes.Structure):
+    """struct mmsghdr"""
+    _fields_ = [('name', ctypes.c_void_p), ('namelen', ctypes.c_uint),
+                ('vector', ctypes.POINTER(Vector)), ('vectors', ctypes.c_size_t),
+                ('control', ctypes.c_void_p), ('controllen', ctypes.c_size_t),
+                ('flags', ctypes.c_int), ('pad', ctypes.c_int), ('sent', ctypes.c_uint),
+                ('tail', ctypes.c_uint)]
+
+
+def must_send(sock):
+    """Many small writes in one call, so that little time passes between them."""
+    vector = Vector(b'0123456789', 10)
+    batch = (Message * WRITES)(*[Message(vector=ctypes.pointer(vector), vectors=1)
+                                 for _ in range(WRITES)])
+    equal('all is written', smc.LIBC.sendmmsg(sock.fileno(), batch, WRITES, 0), WRITES)
+
+
+def messages(size):
+    """How many control messages many small writes lead to, of which the reader reads nothing."""
+    smc.sysctl('autocorking_size', size)
+    pair = smc.Pair()
+    event = TRACING / 'events' / 'smc' / 'smc_cdc' / 'enable'
+    (TRACING / 'trace').write_text('', encoding='ascii')
+    event.write_text('1', encoding='ascii')
+    must_send(pair.client)
+    event.write_text('0', encoding='ascii')
+    lines = (TRACING / 'trace').read_text(encoding='ascii').splitlines()
+    pair.close()
+    return sum(' smc_cdc: ' in line and ' sent ' in line for line in lines)
+
+
+def autocorking():
+    equal('without it each write is announced', messages(0), WRITES)
+    some = messages(TABLE['autocorking_size'][0])
+    check('with it many are announced at once', 0 < some < WRITES, some)
+    print(f'# {WRITES} writes, {some} messages')
+
+
+run(names, ranges, namespaces, autocorking)
