@@ -293,7 +293,9 @@ static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 {
 	conn->rx_state_flags |= flags;
 	if (flags & SMC_CDC_ABORTED) {
-		smc_conn_count(conn, SMC_STAT_ABORTS_RECEIVED, 1);
+		/* Else it is the answer to ours */
+		if (!(conn->tx.state_flags & SMC_CDC_ABORTED))
+			smc_conn_count(conn, SMC_STAT_ABORTS_RECEIVED, 1);
 		return smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
 	}
 	if (flags & SMC_CDC_CLOSED)

@@ -67,7 +67,7 @@ def kinds():
             refused(f'{name}: cannot be done', FAMILY.do(op['value']), errno.EOPNOTSUPP)
         else:
             refused(f'{name}: cannot be dumped', FAMILY.dump(op['value']), errno.EOPNOTSUPP)
-    for command in (0, 19, 63, 64, 66, 255):
+    for command in (0, 19, 63, 64, 66, 68, 255):
         refused(f'no command {command} to do', FAMILY.do(command), errno.EOPNOTSUPP)
         refused(f'no command {command} to dump', FAMILY.dump(command), errno.EOPNOTSUPP)
 
@@ -312,5 +312,5 @@ def small_buffers():
 
 FAMILY = Family('smc')
 run(family, policies, kinds, versions_and_flags, no_attributes, sys_info, devices,
-    nothing_of_smcr, fresh_counters, one_connection, groups_end, options, groups_end,
-    one_per_namespace, unprivileged, small_buffers)
+    nothing_of_smcr, fresh_counters, one_connection, groups_end, options, aborts,
+    groups_end, one_per_namespace, unprivileged, small_buffers)
