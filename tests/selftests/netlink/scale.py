@@ -9,6 +9,7 @@ and given up in the middle.
 
 import os
 import resource
+import select
 import socket
 import sys
 import time
@@ -113,6 +114,48 @@ def connects_go_on():
         reader.close()
 
 
+def dump_until_told(stop):
+    """One dump after the other; prints how many, and the longest time."""
+    status, times, poll = 1, [], select.poll()
+    try:
+        poll.register(stop, select.POLLIN)
+        while not poll.poll(0):
+            times.append(raw_dump(32768)[1] * 1000)
+        print(f'# beside connections: {len(times)} dumps, longest {max(times):.1f} ms', flush=True)
+        status = 0 if len(times) > 1 else 1
+    finally:
+        os._exit(status)
+
+
+def connect_times():
+    """Of 100 connections, sorted, in milliseconds."""
+    times = []
+    for _ in range(100):
+        begin = time.monotonic()
+        smc.Pair().close()
+        times.append((time.monotonic() - begin) * 1000)
+    return sorted(times)
+
+
+def connects_beside_dumps():
+    """No connection waits for the end of a dump, while somebody dumps all the time."""
+    limit = 250 * int(os.environ.get('VM_SLOW', 1))
+    alone = connect_times()
+    stop, told = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if not pid:
+        dump_until_told(stop)
+    beside = connect_times()
+    os.write(told, b'.')
+    equal('sockets were dumped all the time', os.waitpid(pid, 0)[1], 0)
+    print(f'# a connection: median {alone[50]:.1f} ms, longest {alone[-1]:.1f} ms; beside dumps '
+          f'median {beside[50]:.1f} ms, longest {beside[-1]:.1f} ms')
+    check(f'none took longer than {limit} ms', beside[-1] < limit, beside[-10:])
+    os.close(stop)
+    os.close(told)
+
+
 def come_and_go():
     """Sockets that are there all the time are seen once, whatever else happens."""
     sock, first = start(CROWD.listener, SMALLEST)
@@ -144,4 +187,4 @@ def all_gone():
 
 
 CROWD = Crowd()
-run(complete, quick, too_small, connects_go_on, come_and_go, all_gone)
+run(complete, quick, too_small, connects_go_on, connects_beside_dumps, come_and_go, all_gone)

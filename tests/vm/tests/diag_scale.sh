@@ -8,6 +8,7 @@
 # modules: smc smc_diag
 # timeout: 240
 # memory: 1536
+# cpus: 2
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
