@@ -11,6 +11,7 @@
 #include "types.h"
 
 struct smc_group;
+struct smc_link_info;
 struct sock;
 
 /**
@@ -40,6 +41,16 @@ static inline void smc_event_limit_init(struct smc_event_limit *limit)
  * Process context or softirq; does not sleep.
  */
 void smc_event_group(const struct smc_group *group, bool up);
+
+/**
+ * smc_event_link() - a link of SMC-R is there, or is not any more
+ * @group: its group; the caller holds a reference
+ * @link: the link
+ * @up: connections may use it from now on, or no longer
+ *
+ * Process context or softirq; does not sleep.
+ */
+void smc_event_link(const struct smc_group *group, const struct smc_link_info *link, bool up);
 
 /**
  * smc_event_fallback() - a connection is a TCP connection

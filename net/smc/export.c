@@ -3,6 +3,7 @@
 
 #include <linux/export.h>
 
+#include "event.h"
 #include "group/buffer.h"
 #include "group/group.h"
 #include "group/transport.h"
@@ -24,6 +25,7 @@ EXPORT_SYMBOL_GPL(smc_conn_lost);
 /* Link groups and memory */
 EXPORT_SYMBOL_GPL(smc_group_discard);
 EXPORT_SYMBOL_GPL(smc_group_put);
+EXPORT_SYMBOL_GPL(smc_event_link);
 EXPORT_SYMBOL_GPL(smc_buffer_reserve);
 EXPORT_SYMBOL_GPL(smc_buffer_reserve_exactly);
 EXPORT_SYMBOL_GPL(smc_buffer_unreserve);

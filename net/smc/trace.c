@@ -7,5 +7,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Happens in smc_rdma */
+/* Happen in smc_rdma */
+EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_link_up);
 EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_link_down);
+EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_llc);

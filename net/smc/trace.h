@@ -14,6 +14,7 @@
 #include <net/sock.h>
 
 #include "wire/cdc.h"
+#include "wire/llc.h"
 
 TRACE_EVENT(smc_switch_to_fallback,
 	TP_PROTO(const struct sock *sk, const struct sock *clcsk, u32 fallback_rsn),
@@ -175,10 +176,30 @@ TRACE_EVENT(smc_abort,
 		  __entry->error)
 );
 
-/* A link of SMC-R failed or was ended; the reason is an enum smc_link_reason */
+/* Connections may use a link of SMC-R */
+TRACE_EVENT(smcr_link_up,
+	TP_PROTO(u64 net_cookie, u8 link, u32 uid),
+	TP_ARGS(net_cookie, link, uid),
+	TP_STRUCT__entry(
+		__field(u64, net_cookie)
+		__field(u8, link)
+		__field(u32, uid)
+	),
+	TP_fast_assign(
+		__entry->net_cookie = net_cookie;
+		__entry->link = link;
+		__entry->uid = uid;
+	),
+	TP_printk("net=%llu link=%u uid=%#x", __entry->net_cookie, __entry->link, __entry->uid)
+);
+
+/*
+ * A link of SMC-R failed or was ended; the reason is an enum smc_link_reason. The
+ * namespace may be gone by then, its cookie stays.
+ */
 TRACE_EVENT(smcr_link_down,
-	TP_PROTO(const struct net *net, u8 link, u32 uid, u32 reason),
-	TP_ARGS(net, link, uid, reason),
+	TP_PROTO(u64 net_cookie, u8 link, u32 uid, u32 reason),
+	TP_ARGS(net_cookie, link, uid, reason),
 	TP_STRUCT__entry(
 		__field(u64, net_cookie)
 		__field(u8, link)
@@ -186,13 +207,38 @@ TRACE_EVENT(smcr_link_down,
 		__field(u32, reason)
 	),
 	TP_fast_assign(
-		__entry->net_cookie = net->net_cookie;
+		__entry->net_cookie = net_cookie;
 		__entry->link = link;
 		__entry->uid = uid;
 		__entry->reason = reason;
 	),
 	TP_printk("net=%llu link=%u uid=%#x reason=%#x", __entry->net_cookie, __entry->link,
 		  __entry->uid, __entry->reason)
+);
+
+/* An LLC message; the type is that of the wire */
+TRACE_EVENT(smcr_llc,
+	TP_PROTO(u64 net_cookie, u8 link, u32 uid, bool sent, const struct smc_llc *msg),
+	TP_ARGS(net_cookie, link, uid, sent, msg),
+	TP_STRUCT__entry(
+		__field(u64, net_cookie)
+		__field(u8, link)
+		__field(u32, uid)
+		__field(bool, sent)
+		__field(u8, type)
+		__field(bool, reply)
+	),
+	TP_fast_assign(
+		__entry->net_cookie = net_cookie;
+		__entry->link = link;
+		__entry->uid = uid;
+		__entry->sent = sent;
+		__entry->type = msg->type;
+		__entry->reply = msg->reply;
+	),
+	TP_printk("net=%llu link=%u uid=%#x %s type=%u%s", __entry->net_cookie, __entry->link,
+		  __entry->uid, __entry->sent ? "sent" : "received", __entry->type,
+		  __entry->reply ? " reply" : "")
 );
 
 #endif /* _NET_SMC_TRACE_H */

@@ -39,6 +39,20 @@ rdma_wire_end() {
 	ip -6 route add fd09::"$3" dev smc"$1" src fd09::"$2" table 10"$1"
 }
 
+# rdma_unwire: undoes rdma_wire, for tests that share a guest with others.
+rdma_unwire() {
+	ip rule add pref 0 lookup local && ip rule del pref 30
+	ip -6 rule add pref 0 lookup local && ip -6 rule del pref 30
+	for port in 0 1; do
+		[ ! -e "/sys/class/infiniband/rxe$port" ] || rdma link del "rxe$port"
+		for pref in "1$port" "2$port"; do
+			ip rule del pref "$pref"
+			ip -6 rule del pref "$pref"
+		done
+	done
+	ip link del smc0
+}
+
 # rdma_guest: an RDMA port on the wire between two guests, and a user EID; after wire_up. Buffers of
 # which there is memory for hundreds.
 rdma_guest() {

@@ -70,6 +70,8 @@ enum {
 	SMC_NETLINK_EVENT_LGR_UP = 64,
 	SMC_NETLINK_EVENT_LGR_DOWN,
 	SMC_NETLINK_EVENT_FALLBACK,
+	SMC_NETLINK_EVENT_LINK_UP,
+	SMC_NETLINK_EVENT_LINK_DOWN,
 };
 
 /* Multicast group of both families */
@@ -158,7 +160,10 @@ enum {
 	SMC_NLA_LINK_PEER_UID,		/* u32 */
 	SMC_NLA_LINK_STATE,		/* u32 */
 	__SMC_NLA_LINK_MAX,
-	SMC_NLA_LINK_MAX = __SMC_NLA_LINK_MAX - 1
+	SMC_NLA_LINK_MAX = __SMC_NLA_LINK_MAX - 1,
+
+	/* Far above what others may add; tools skip what they do not know */
+	SMC_NLA_LINK_LGR_ID = 128,	/* u32 */
 };
 
 /* In SMC_GEN_LGR_SMCD */

@@ -177,11 +177,12 @@ static struct smc_diag_cursor cursor(struct smc_cursor from)
 	return (struct smc_diag_cursor){ .wrap = from.wrap, .count = from.count };
 }
 
-/* There is no send buffer: what was sent is in the peer's ring, and there is nothing else */
+/* Where data is written straight to the peer, what was sent is there, and nothing else */
 static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 {
 	const struct smc_diag_conninfo info = {
 		.token		= conn->token,
+		.sndbuf_size	= conn->ends.send_buffer,
 		.rmbe_size	= conn->rx_bytes,
 		.peer_rmbe_size	= conn->tx_bytes,
 		.rx_prod	= cursor(conn->rx_produced),

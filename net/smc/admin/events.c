@@ -20,6 +20,15 @@ void smc_event_group(const struct smc_group *group, bool up)
 		smc_event_end(&event, smc_netlink_put_group(event.skb, group));
 }
 
+void smc_event_link(const struct smc_group *group, const struct smc_link_info *link, bool up)
+{
+	u8 cmd = up ? SMC_NETLINK_EVENT_LINK_UP : SMC_NETLINK_EVENT_LINK_DOWN;
+	struct smc_event event;
+
+	if (smc_event_begin(&event, group->net, cmd))
+		smc_event_end(&event, smc_netlink_put_link(event.skb, group, link));
+}
+
 /**
  * smc_event_eid() - user EIDs or the system EID were changed
  * @net: the namespace

@@ -53,14 +53,12 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, enum smc_mode 
 	return skb->len;
 }
 
-static int put_pnetid(struct sk_buff *skb, int attr, const struct smc_group *group)
+static int put_pnetid(struct sk_buff *skb, int attr, const struct smc_group *group,
+		      const struct smc_netlink_port *port)
 {
-	const char *device = group->transport->group_device_name(group);
-	char text[SMC_PNETID_LEN + 1] = "";
-	struct smc_pnetid id;
+	char text[SMC_PNETID_LEN + 1];
 
-	if (smc_pnet_find_device(&smc_net(group->net)->pnet, device, SMC_PNET_ISM_PORT, &id))
-		smc_pnetid_format(&id, text, sizeof(text));
+	smc_netlink_find_pnetid(group->net, port, text);
 	return nla_put_string(skb, attr, text);
 }
 
@@ -91,6 +89,10 @@ static int put_smcd(struct sk_buff *skb, const struct smc_group *group)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_LGR_SMCD);
 	const struct smc_ism_gid *own = &group->local.ism, *peer = &group->key.peer.ism;
+	const struct smc_netlink_port port = {
+		.device = group->transport->group_device_name(group),
+		.number = SMC_PNET_ISM_PORT,
+	};
 
 	if (!nest ||
 	    nla_put_u32(skb, SMC_NLA_LGR_D_ID, group->id) ||
@@ -101,7 +103,7 @@ static int put_smcd(struct sk_buff *skb, const struct smc_group *group)
 	    nla_put_u8(skb, SMC_NLA_LGR_D_VLAN_ID, 0) ||
 	    nla_put_u32(skb, SMC_NLA_LGR_D_CONNS_NUM, READ_ONCE(group->conns)) ||
 	    nla_put_u16(skb, SMC_NLA_LGR_D_CHID, own->chid) ||
-	    put_pnetid(skb, SMC_NLA_LGR_D_PNETID, group) ||
+	    put_pnetid(skb, SMC_NLA_LGR_D_PNETID, group, &port) ||
 	    nla_put_uint(skb, SMC_NLA_LGR_D_SNDBUF_ALLOC, 0) ||
 	    nla_put_uint(skb, SMC_NLA_LGR_D_DMB_ALLOC, atomic_long_read(&group->rx_bytes)))
 		return -EMSGSIZE;
@@ -142,9 +144,16 @@ static int put_smcr_v2(struct sk_buff *skb, int attr, const struct smc_group *gr
 static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_LGR_SMCR);
+	struct smc_group_memory memory;
 	struct smc_link_info link;
 	u8 type = type_of(group, &link);
+	const struct smc_netlink_port port = {
+		.device = group->transport->group_device_name(group),
+		.number = link.port,
+		.ifindex = link.ifindex,
+	};
 
+	group->transport->group_memory(group, &memory);
 	if (!nest ||
 	    nla_put_u32(skb, SMC_NLA_LGR_R_ID, group->id) ||
 	    nla_put_u32(skb, SMC_NLA_LGR_R_CONNS_NUM, READ_ONCE(group->conns)) ||
@@ -154,9 +163,9 @@ static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 	    nla_put_u8(skb, SMC_NLA_LGR_R_VLAN_ID, group->local.vlan) ||
 	    nla_put_u64_64bit(skb, SMC_NLA_LGR_R_NET_COOKIE, group->net->net_cookie,
 			      SMC_NLA_LGR_R_PAD) ||
-	    put_pnetid(skb, SMC_NLA_LGR_R_PNETID, group) ||
-	    nla_put_uint(skb, SMC_NLA_LGR_R_SNDBUF_ALLOC, 0) ||
-	    nla_put_uint(skb, SMC_NLA_LGR_R_RMB_ALLOC, atomic_long_read(&group->rx_bytes)))
+	    put_pnetid(skb, SMC_NLA_LGR_R_PNETID, group, &port) ||
+	    nla_put_uint(skb, SMC_NLA_LGR_R_SNDBUF_ALLOC, memory.tx_bytes) ||
+	    nla_put_uint(skb, SMC_NLA_LGR_R_RMB_ALLOC, memory.rx_bytes))
 		return -EMSGSIZE;
 	if (group->key.variant == SMC_VARIANT_R2 &&
 	    (put_v2_common(skb, SMC_NLA_LGR_R_V2_COMMON, group) ||
@@ -174,7 +183,18 @@ static int put_gid(struct sk_buff *skb, int attr, const struct smc_gid *gid)
 	return nla_put_string(skb, attr, text);
 }
 
-static int put_link(struct sk_buff *skb, const struct smc_link_info *link)
+/**
+ * smc_netlink_put_link() - describe a link
+ * @skb: message
+ * @group: its group
+ * @link: the link
+ *
+ * Process context or softirq; does not sleep.
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int smc_netlink_put_link(struct sk_buff *skb, const struct smc_group *group,
+			 const struct smc_link_info *link)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_LINK_SMCR);
 	__be32 user_id = cpu_to_be32(link->user_id);
@@ -190,7 +210,8 @@ static int put_link(struct sk_buff *skb, const struct smc_link_info *link)
 	    nla_put(skb, SMC_NLA_LINK_UID, sizeof(user_id), &user_id) ||
 	    nla_put(skb, SMC_NLA_LINK_PEER_UID, sizeof(peer_user_id), &peer_user_id) ||
 	    put_gid(skb, SMC_NLA_LINK_GID, &link->gid) ||
-	    put_gid(skb, SMC_NLA_LINK_PEER_GID, &link->peer_gid))
+	    put_gid(skb, SMC_NLA_LINK_PEER_GID, &link->peer_gid) ||
+	    nla_put_u32(skb, SMC_NLA_LINK_LGR_ID, group->id))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -237,7 +258,8 @@ static int put_links(struct sk_buff *skb, struct netlink_callback *cb,
 	for (i = 0; !err && group->transport->group_link(group, i, &link); i++) {
 		void *header = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_LINK_SMCR);
 
-		err = smc_netlink_end(skb, header, header ? put_link(skb, &link) : 0);
+		err = header ? smc_netlink_put_link(skb, group, &link) : 0;
+		err = smc_netlink_end(skb, header, err);
 	}
 	return err;
 }

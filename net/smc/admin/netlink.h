@@ -9,8 +9,10 @@
 #include <net/genetlink.h>
 #include <net/sock.h>
 
-struct smc_eid;
+#include "../wire/eid.h"
+
 struct smc_group;
+struct smc_link_info;
 
 int smc_netlink_init(void);
 void smc_netlink_exit(void);
@@ -34,6 +36,21 @@ struct smc_event {
 	struct sk_buff *skb;
 	void *header;
 };
+
+/**
+ * struct smc_netlink_port - what the PNET table may say something about
+ * @device: name of an RDMA or ISM device
+ * @number: of the port, or 0 if there is none
+ * @ifindex: its network device in the namespace of the table, or 0
+ */
+struct smc_netlink_port {
+	const char *device;
+	u8 number;
+	int ifindex;
+};
+
+bool smc_netlink_find_pnetid(struct net *net, const struct smc_netlink_port *port,
+			     char text[SMC_PNETID_LEN + 1]);
 
 bool smc_event_wanted(struct net *net);
 bool smc_event_begin(struct smc_event *event, struct net *net, u8 cmd);
@@ -59,6 +76,8 @@ int smc_netlink_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_put_group(struct sk_buff *skb, const struct smc_group *group);
+int smc_netlink_put_link(struct sk_buff *skb, const struct smc_group *group,
+			 const struct smc_link_info *link);
 
 /* counters.c */
 int smc_netlink_get_stats(struct sk_buff *skb, struct netlink_callback *cb);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What this host can do, and its devices, as netlink messages */
 
+#include <linux/netdevice.h>
 #include <linux/smc.h>
 #include <linux/utsname.h>
 
@@ -69,16 +70,51 @@ int smc_netlink_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+static bool find_by_interface(struct net *net, int ifindex, struct smc_pnetid *id)
+{
+	struct net_device *dev;
+	bool found;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(net, ifindex);
+	found = dev && smc_pnet_find_interface(&smc_net(net)->pnet, dev, id);
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * smc_netlink_find_pnetid() - to which network is a port attached?
+ * @net: the namespace whose table counts
+ * @port: the port
+ * @text: the PNET id, or an empty string
+ *
+ * What the operator said about a device counts, else what was said about its
+ * interface: so does the handshake. Process context or softirq.
+ *
+ * Return: whether the operator has said.
+ */
+bool smc_netlink_find_pnetid(struct net *net, const struct smc_netlink_port *port,
+			     char text[SMC_PNETID_LEN + 1])
+{
+	struct smc_pnetid id;
+	bool found;
+
+	text[0] = '\0';
+	found = (port->number && smc_pnet_find_device(&smc_net(net)->pnet, port->device,
+						      port->number, &id)) ||
+		(port->ifindex && find_by_interface(net, port->ifindex, &id));
+	if (found)
+		smc_pnetid_format(&id, text, SMC_PNETID_LEN + 1);
+	return found;
+}
+
 static int put_port(struct sk_buff *skb, struct net *net, const struct smc_ism_device *dev)
 {
+	const struct smc_netlink_port port = { .device = dev->name, .number = SMC_PNET_ISM_PORT };
 	struct nlattr *nest = nla_nest_start(skb, SMC_NLA_DEV_PORT);
-	char text[SMC_PNETID_LEN + 1] = "";
-	struct smc_pnetid id;
-	bool by_user;
+	char text[SMC_PNETID_LEN + 1];
+	bool by_user = smc_netlink_find_pnetid(net, &port, text);
 
-	by_user = smc_pnet_find_device(&smc_net(net)->pnet, dev->name, SMC_PNET_ISM_PORT, &id);
-	if (by_user)
-		smc_pnetid_format(&id, text, sizeof(text));
 	if (!nest ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, by_user) ||
 	    nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, text))
@@ -137,17 +173,17 @@ static int put_rdma_port(struct sk_buff *skb, struct net *net, const char *devic
 			 const struct smc_port_info *port)
 {
 	static const int attrs[SMC_DEVICE_PORTS] = { SMC_NLA_DEV_PORT, SMC_NLA_DEV_PORT2 };
-	char text[SMC_PNETID_LEN + 1] = "";
-	struct smc_pnetid id;
+	const struct smc_netlink_port where = {
+		.device = device, .number = number, .ifindex = port->ifindex,
+	};
+	char text[SMC_PNETID_LEN + 1];
 	struct nlattr *nest;
 	bool by_user;
 
 	if (!port->valid)
 		return 0;
 	nest = nla_nest_start(skb, attrs[number - 1]);
-	by_user = smc_pnet_find_device(&smc_net(net)->pnet, device, number, &id);
-	if (by_user)
-		smc_pnetid_format(&id, text, sizeof(text));
+	by_user = smc_netlink_find_pnetid(net, &where, text);
 	if (!nest ||
 	    nla_put_u8(skb, SMC_NLA_DEV_PORT_PNET_USR, by_user) ||
 	    nla_put_string(skb, SMC_NLA_DEV_PORT_PNETID, text) ||
@@ -187,25 +223,25 @@ static int put_rdma(struct sk_buff *skb, struct net *net, const struct smc_devic
 /**
  * smc_netlink_get_dev_smcr() - RDMA devices, one in each message
  * @skb: answer
- * @cb: dump; args[0] is the number of the next device
+ * @cb: dump; args[0] is the number of the last device that was shown
  *
  * Return: as for netlink_callback.dump.
  */
 int smc_netlink_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct smc_transport *transport = smc_transport_get(SMC_MODE_R);
+	struct net *net = smc_netlink_net(cb);
 	struct smc_device_info dev;
 	int err = 0;
 
 	if (!transport)
 		return skb->len;
-	while (!err && transport->device_info(cb->args[0], &dev)) {
+	while (!err && transport->device_info(net, cb->args[0], &dev)) {
 		void *header = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_DEV_SMCR);
 
-		err = header ? put_rdma(skb, smc_netlink_net(cb), &dev) : 0;
-		err = smc_netlink_end(skb, header, err);
+		err = smc_netlink_end(skb, header, header ? put_rdma(skb, net, &dev) : 0);
 		if (!err)
-			cb->args[0]++;
+			cb->args[0] = dev.serial;
 	}
 	smc_transport_put(transport);
 	return skb->len ?: err;

@@ -227,17 +227,14 @@ static void enlist(struct smc_net *sn, struct smc_group *group)
 void smc_group_publish(struct smc_group *group)
 {
 	struct smc_net *sn = smc_net(group->net);
-	bool listed = false;
 
 	spin_lock_bh(&sn->groups_lock);
 	if (!group->discarded && list_empty(&group->list)) {
 		kref_get(&group->ref);
 		enlist(sn, group);
-		listed = true;
+		tell(group, true);	/* before anybody can tell of its end */
 	}
 	spin_unlock_bh(&sn->groups_lock);
-	if (listed)
-		tell(group, true);
 }
 
 /**

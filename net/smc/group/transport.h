@@ -107,7 +107,7 @@ struct smc_link_info {
  * struct smc_port_info - a port, for monitoring
  * @valid: there is such a port
  * @active: it can be used
- * @ifindex: its network device, or 0
+ * @ifindex: its network device, or 0 if that is in another namespace
  * @links: links on it
  */
 struct smc_port_info {
@@ -119,12 +119,24 @@ struct smc_port_info {
 
 /**
  * struct smc_device_info - an RDMA device, for monitoring
+ * @serial: number of the device, greater than that of those which came before
  * @name: its name
  * @ports: ports 1 and 2
  */
 struct smc_device_info {
+	unsigned long serial;
 	char name[SMC_DEVICE_NAME_LEN];
 	struct smc_port_info ports[SMC_DEVICE_PORTS];
+};
+
+/**
+ * struct smc_group_memory - memory of a link group, for monitoring
+ * @rx_bytes: receive buffers, those kept for reuse included
+ * @tx_bytes: send buffers, those kept for reuse included
+ */
+struct smc_group_memory {
+	unsigned long rx_bytes;
+	unsigned long tx_bytes;
 };
 
 /**
@@ -132,11 +144,14 @@ struct smc_device_info {
  * @dmb_token: our DMB (SMC-D)
  * @peer_dmb_token: the peer's (SMC-D)
  * @link: where our data goes (SMC-R)
+ * @send_buffer: bytes of the ring that data is sent from; 0 if it is written straight to
+ *	the peer
  */
 struct smc_conn_ends {
 	u64 dmb_token;
 	u64 peer_dmb_token;
 	struct smc_link_info link;
+	u32 send_buffer;
 };
 
 /**
@@ -165,8 +180,11 @@ struct smc_conn_ends {
  * @group_device_name: For monitoring: the name of the group's device. Any context.
  * @group_link: For monitoring: link number @index, from 0, of those that there are;
  *	false if there are not so many. Any context. NULL if there are no links.
- * @device_info: For monitoring: device number @index, from 0; false if there are not so
- *	many. May sleep. NULL if there is a better way.
+ * @group_memory: For monitoring: what the group has. Any context. NULL if it has nothing
+ *	but the receive buffers of its connections.
+ * @device_info: For monitoring, in the namespace @net: the first device that came after
+ *	the one with the number @serial; false if there is none. May sleep. NULL if there
+ *	is a better way.
  *
  * @conn_open: Give the connection a receive element of at most conn->rx.wanted
  *	bytes; set rx.base, rx.ring and rx.buffer_bytes. From then on nothing but
@@ -214,7 +232,9 @@ struct smc_transport {
 	const char *(*group_device_name)(const struct smc_group *group);
 	bool (*group_link)(const struct smc_group *group, unsigned int index,
 			   struct smc_link_info *out);
-	bool (*device_info)(unsigned int index, struct smc_device_info *out);
+	void (*group_memory)(const struct smc_group *group, struct smc_group_memory *out);
+	bool (*device_info)(const struct net *net, unsigned long serial,
+			    struct smc_device_info *out);
 
 	int (*conn_open)(struct smc_conn *conn);
 	void (*conn_describe)(const struct smc_conn *conn, struct smc_clc_accept *out);

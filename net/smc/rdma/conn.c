@@ -396,6 +396,7 @@ static int take_ring(struct smcr_conn *rc, u32 bytes)
 	rc->ring = ring;
 	smc_conn_count(conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
 	smc_conn_count_size(conn, SMC_STAT_TX_BUFFER, bytes);
+	smc_conn_count(conn, SMC_STAT_TX_USED, bytes);
 	rc->bounds.first = rc->rg->eye_catcher ? EYE_CATCHER_BYTES : 0;
 	rc->bounds.end = bytes;
 	rc->sent = smc_cursor_start(&rc->bounds);
@@ -534,6 +535,8 @@ void smcr_conn_close(struct smc_conn *conn)
 	struct smcr_conn *rc = conn->priv;
 
 	unlist(rc);
+	if (rc->ring)
+		smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)rc->ring->bytes);
 	smcr_conn_unuse(rc);
 	wait_for_completion(&rc->unused);
 	release_element(rc);

@@ -18,6 +18,7 @@
 
 static DECLARE_RWSEM(devices_lock);	/* protects devices */
 static LIST_HEAD(devices);
+static unsigned long last_serial;	/* protected by devices_lock */
 
 static void device_free(struct kref *ref)
 {
@@ -189,6 +190,7 @@ static int add_device(struct ib_device *ibdev)
 	ib_register_event_handler(&dev->events);
 
 	down_write(&devices_lock);
+	dev->serial = ++last_serial;
 	list_add_tail(&dev->list, &devices);
 	up_write(&devices_lock);
 	return 0;

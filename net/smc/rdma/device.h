@@ -42,6 +42,7 @@ struct smcr_port {
  * @ibdev: the device; valid while @links is not empty, and until removal
  * @ref: the list of devices, and each struct smcr_gid
  * @list: in the list of devices
+ * @serial: its number, greater than that of all before it
  * @name: for messages and monitoring; stays when the device is gone
  * @events: asynchronous events of the device
  * @changes: number of events that may have changed a port
@@ -55,6 +56,7 @@ struct smcr_device {
 	struct ib_device *ibdev;
 	struct kref ref;
 	struct list_head list;
+	unsigned long serial;
 	char name[IB_DEVICE_NAME_MAX];
 	struct ib_event_handler events;
 	atomic_t changes;

@@ -10,9 +10,11 @@
 
 #include <linux/slab.h>
 
+#include "../event.h"
 #include "conn.h"
 #include "device.h"
 #include "group.h"
+#include "inspect.h"
 
 #define DEFAULT_CONNS	SMC_MAX_CONNS_MAX
 
@@ -120,6 +122,41 @@ static struct smc_group *hold_group(struct smcr_group *rg)
 	return group;
 }
 
+/* Each link comes and goes once, whoever finds out first */
+static void tell(const struct smc_group *group, struct smcr_link *link, bool up)
+{
+	struct smcr_group *rg = link->group;
+	struct smc_link_info info;
+
+	/* The lock keeps the events in order */
+	spin_lock_bh(&rg->lock);
+	if (link->told != up) {
+		link->told = up;
+		smcr_link_info(link, &info);
+		if (!up)
+			info.state = SMC_LINK_INFO_INACTIVE;
+		smc_event_link(group, &info, up);
+	}
+	spin_unlock_bh(&rg->lock);
+}
+
+/**
+ * smcr_group_tell() - tell listeners of a link
+ * @link: the link
+ * @up: connections may use it from now on, or no longer
+ *
+ * Process context, without spin locks. When the link group has ended, that has told.
+ */
+void smcr_group_tell(struct smcr_link *link, bool up)
+{
+	struct smc_group *group = hold_group(link->group);
+
+	if (group) {
+		tell(group, link, up);
+		smc_group_put(group);
+	}
+}
+
 /* No link is left: nobody may join */
 static void abandon(struct smcr_group *rg)
 {
@@ -152,6 +189,7 @@ static void clear_links(struct smcr_group *rg)
 			smcr_link_down(link, SMC_LINK_LOST_PATH);
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
+		smcr_group_tell(link, false);
 		smcr_llc_link_down(link);
 		if (!any_link_there(rg))
 			abandon(rg);
@@ -190,6 +228,7 @@ static struct smcr_group *create(struct smc_group *group)
 	rg->role = group->key.role;
 	rg->version = group->key.variant == SMC_VARIANT_R2 ? 2 : 1;
 	rg->net = group->net;
+	rg->net_cookie = group->net->net_cookie;
 	rg->group = group;
 	rg->max_conns = agreed->max_conns ?: DEFAULT_CONNS;
 	rg->max_links = agreed->max_links ?: SMC_MAX_LINKS_MAX;
@@ -285,7 +324,10 @@ bool smcr_group_named(const struct smc_group *group, const struct smc_clc_accept
 void smcr_group_close(struct smc_group *group)
 {
 	struct smcr_group *rg = group->device;
+	unsigned int i;
 
+	for (i = 0; i < SMCR_LINKS; i++)
+		tell(group, &rg->links[i], false);
 	spin_lock_bh(&rg->lock);
 	rg->group = NULL;
 	spin_unlock_bh(&rg->lock);

@@ -27,6 +27,7 @@ struct smcr_conn;
  * @role: this side's role; constant
  * @version: 1 or 2, of SMC-R and so of LLC messages; constant
  * @net: the namespace; only valid while @group is not NULL
+ * @net_cookie: its cookie, which stays
  * @lock: protects @group, @conns, @nr_conns, @settling, @settled; taken with bottom
  *	halves off
  * @group: the link group, NULL once that has ended
@@ -44,9 +45,11 @@ struct smcr_conn;
  * @llc: link layer control
  * @link_lock: held while the state of a queue pair is changed, and while it is
  *	destroyed; outside @memory_lock
- * @memory_lock: protects @rmbs and @rings; process context
+ * @memory_lock: protects @rmbs, @rings and their bytes; process context
  * @rmbs: our RMBs
  * @rings: send rings
+ * @rmb_bytes: memory of @rmbs; read without lock
+ * @ring_bytes: memory of @rings; read without lock
  * @rtokens_lock: protects @rtokens; taken with bottom halves off
  * @rtokens: the peer's RMBs
  * @closing: the link group has ended
@@ -58,6 +61,7 @@ struct smcr_group {
 	enum smc_role role;
 	u8 version;
 	struct net *net;
+	u64 net_cookie;
 	spinlock_t lock;	/* protects what says so above */
 	struct smc_group *group;
 	DECLARE_HASHTABLE(conns, 6);
@@ -75,6 +79,8 @@ struct smcr_group {
 	struct mutex memory_lock;	/* protects rmbs and rings */
 	struct list_head rmbs;
 	struct list_head rings;
+	unsigned long rmb_bytes;
+	unsigned long ring_bytes;
 	spinlock_t rtokens_lock;	/* protects rtokens */
 	struct smcr_rtoken rtokens[SMC_LLC_MAX_RTOKENS];
 	bool closing;
@@ -95,6 +101,7 @@ void smcr_group_exit(void);
 struct smcr_group *smcr_group_get(struct smcr_group *rg);
 void smcr_group_put(struct smcr_group *rg);
 void smcr_group_kick(struct smcr_group *rg);	/* let the work look. Any context. */
+void smcr_group_tell(struct smcr_link *link, bool up);	/* listeners. Process context. */
 
 struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end);
 

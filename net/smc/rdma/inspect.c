@@ -22,10 +22,17 @@ static enum smc_link_info_state state_of(const struct smcr_link *link)
 	}
 }
 
-/* What is read here stays when the link is cleared */
-static void copy_link(const struct smcr_group *rg, const struct smcr_link *link,
-		      struct smc_link_info *out)
+/**
+ * smcr_link_info() - copy what a link is
+ * @link: the link; what is read here stays when it is cleared
+ * @out: the copy
+ *
+ * Any context.
+ */
+void smcr_link_info(const struct smcr_link *link, struct smc_link_info *out)
 {
+	const struct smcr_group *rg = link->group;
+
 	memset(out, 0, sizeof(*out));
 	out->number = link->number;
 	out->state = state_of(link);
@@ -49,10 +56,18 @@ bool smcr_group_link_info(const struct smc_group *group, unsigned int index,
 	for (i = 0; i < SMCR_LINKS; i++) {
 		if (READ_ONCE(rg->links[i].state) == SMCR_LINK_UNUSED || index--)
 			continue;
-		copy_link(rg, &rg->links[i], out);
+		smcr_link_info(&rg->links[i], out);
 		return true;
 	}
 	return false;
+}
+
+void smcr_group_memory_info(const struct smc_group *group, struct smc_group_memory *out)
+{
+	const struct smcr_group *rg = group->device;
+
+	out->rx_bytes = READ_ONCE(rg->rmb_bytes);
+	out->tx_bytes = READ_ONCE(rg->ring_bytes);
 }
 
 void smcr_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
@@ -60,18 +75,20 @@ void smcr_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 	const struct smcr_conn *rc = conn->priv;
 
 	memset(out, 0, sizeof(*out));	/* what it has are no DMBs */
-	copy_link(rc->rg, rc->link, &out->link);
+	smcr_link_info(rc->link, &out->link);
+	out->send_buffer = conn->tx.buffer_bytes;
 }
 
-/* The device with a number, counted down */
+/* The first device after the one with the number @serial */
 struct search {
-	unsigned int index;
+	const struct net *net;
+	unsigned long serial;
 	bool found;
 	struct smc_device_info *out;
 };
 
 /* A port that has no address for us has no network device either */
-static int port_ifindex(struct ib_device *ibdev, u32 port)
+static int port_ifindex(const struct net *net, struct ib_device *ibdev, u32 port)
 {
 	const struct ib_gid_attr *attr = rdma_get_gid_attr(ibdev, port, 0);
 	struct net_device *netdev;
@@ -81,20 +98,21 @@ static int port_ifindex(struct ib_device *ibdev, u32 port)
 		return 0;
 	rcu_read_lock();
 	netdev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR(netdev))
+	if (!IS_ERR(netdev) && net_eq(dev_net(netdev), net))
 		ifindex = netdev->ifindex;
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
 	return ifindex;
 }
 
-static void copy_port(struct smcr_device *dev, u32 number, struct smc_port_info *out)
+static void copy_port(const struct net *net, struct smcr_device *dev, u32 number,
+		      struct smc_port_info *out)
 {
 	enum ib_port_state state;
 	struct smcr_link *link;
 
 	out->valid = true;
-	out->ifindex = port_ifindex(dev->ibdev, number);
+	out->ifindex = port_ifindex(net, dev->ibdev, number);
 	out->active = !ib_get_cached_port_state(dev->ibdev, number, &state) &&
 		      state == IB_PORT_ACTIVE;
 	spin_lock_bh(&dev->lock);
@@ -110,20 +128,21 @@ static bool look(struct smcr_device *dev, void *context)
 	struct smc_device_info *out = search->out;
 	u32 port;
 
-	if (search->index--)
+	if (dev->serial <= search->serial)
 		return false;
 	search->found = true;
 	memset(out, 0, sizeof(*out));
+	out->serial = dev->serial;
 	strscpy(out->name, dev->name, sizeof(out->name));
 	rdma_for_each_port(dev->ibdev, port)
 		if (port >= 1 && port <= ARRAY_SIZE(out->ports))
-			copy_port(dev, port, &out->ports[port - 1]);
+			copy_port(search->net, dev, port, &out->ports[port - 1]);
 	return true;
 }
 
-bool smcr_device_info(unsigned int index, struct smc_device_info *out)
+bool smcr_device_info(const struct net *net, unsigned long serial, struct smc_device_info *out)
 {
-	struct search search = { .index = index, .out = out };
+	struct search search = { .net = net, .serial = serial, .out = out };
 
 	smcr_device_for_each(look, &search);
 	return search.found;

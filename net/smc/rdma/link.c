@@ -48,7 +48,7 @@ void smcr_link_down_locked(struct smcr_link *link, u32 reason)
 		return;
 	WRITE_ONCE(link->state, SMCR_LINK_DOWN);
 	link->reason = reason;
-	trace_smcr_link_down(link->group->net, link->number, link->user_id, reason);
+	trace_smcr_link_down(link->group->net_cookie, link->number, link->user_id, reason);
 	smcr_group_kick(link->group);
 	wake_up(&link->in_flight);
 }
@@ -372,10 +372,17 @@ int smcr_link_start(struct smcr_link *link)
  */
 void smcr_link_activate(struct smcr_link *link)
 {
+	bool up;
+
 	spin_lock_bh(&link->send_lock);
-	if (link->state == SMCR_LINK_FORMING)
+	up = link->state == SMCR_LINK_FORMING;
+	if (up) {
 		WRITE_ONCE(link->state, SMCR_LINK_ACTIVE);
+		trace_smcr_link_up(link->group->net_cookie, link->number, link->user_id);
+	}
 	spin_unlock_bh(&link->send_lock);
+	if (up)
+		smcr_group_tell(link, true);
 }
 
 /**

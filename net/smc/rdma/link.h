@@ -102,6 +102,7 @@ struct smcr_recv_slot;
  * @recv_tail: behind the end of each receive slot: the rest of long messages
  * @recv_tail_dma: its address for the device
  * @in_flight: woken when sends have completed, and when the link goes down
+ * @told: listeners were told that it can be used; protected by smcr_group.lock
  */
 struct smcr_link {
 	struct smcr_group *group;
@@ -145,6 +146,7 @@ struct smcr_link {
 	void *recv_tail;
 	u64 recv_tail_dma;
 	wait_queue_head_t in_flight;
+	bool told;
 };
 
 /* link.c; process context, may sleep, but not for the peer */

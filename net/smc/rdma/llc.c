@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "../net.h"
+#include "../trace.h"
 #include "../wire/reason.h"
 #include "group.h"
 
@@ -257,6 +258,7 @@ static bool handle(struct smcr_group *rg, struct message *message)
 		smcr_llc_violation(link, "malformed");
 		return false;
 	}
+	trace_smcr_llc(rg->net_cookie, link->number, link->user_id, false, &llc->msg);
 
 	event = smc_llc_event_of(is_server(rg), &llc->msg);
 	step = smc_llc_step(is_server(rg), llc->flow, event);

@@ -24,6 +24,7 @@ static const struct smc_transport transport = {
 	.group_close	= smcr_group_close,
 	.group_device_name = smcr_group_device_name,
 	.group_link	= smcr_group_link_info,
+	.group_memory	= smcr_group_memory_info,
 	.device_info	= smcr_device_info,
 	.conn_open	= smcr_conn_open,
 	.conn_describe	= smcr_conn_describe,

@@ -256,6 +256,7 @@ static struct smcr_rmb *create_rmb(struct smcr_group *rg, u32 wanted, unsigned i
 		return ERR_PTR(err);
 	}
 	list_add_tail(&rmb->list, &rg->rmbs);
+	WRITE_ONCE(rg->rmb_bytes, rg->rmb_bytes + smcr_rmb_bytes(rmb));
 	return rmb;
 }
 
@@ -403,6 +404,7 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 	*fresh = true;
 	__set_bit(0, &ring->used);
 	list_add(&ring->list, &rg->rings);
+	WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
 map:
 	err = map_ring(rg, ring);
 	if (err) {

@@ -13,6 +13,7 @@
 
 #include <linux/slab.h>
 
+#include "../trace.h"
 #include "conn.h"
 #include "group.h"
 #include "device.h"
@@ -318,6 +319,9 @@ int smcr_link_send(struct smcr_link *link, const struct smc_llc *msg)
 		spin_lock_bh(&link->send_lock);
 		err = post_llc(link, buf, bytes);
 		spin_unlock_bh(&link->send_lock);
+		if (!err)
+			trace_smcr_llc(link->group->net_cookie, link->number, link->user_id, true,
+				       msg);
 	}
 	kfree(buf);
 	return err;

@@ -18,6 +18,7 @@ REQUEST = struct.Struct('=B2xB')
 SOCKID = struct.Struct('=2s2s16s16sI8s')
 MESSAGE = struct.Struct('=BBBB48sIQ')
 CURSOR = struct.Struct('=HHI')
+LINK = struct.Struct('=B64sB40s40s')
 FLAGS = ('rx_prod_flags', 'rx_state_flags', 'tx_prod_flags', 'tx_state_flags')
 DMB = ('peer_gid', 'my_gid', 'token', 'peer_token', 'peer_gid_ext', 'my_gid_ext')
 
@@ -64,8 +65,25 @@ def dmbinfo(data):
     return dict(zip(('linkid',) + DMB, struct.unpack('=I4x6Q', data)))
 
 
+def name(data):
+    """A string in an array, which has nothing behind it."""
+    text, _, rest = data.partition(b'\0')
+    if any(rest) or len(text) == len(data):
+        raise ValueError(f'no clean string: {data}')
+    return text.decode()
+
+
+def lgrinfo(data):
+    if len(data) != LINK.size + 1:
+        raise ValueError(f'LGRINFO has {len(data)} bytes')
+    number, ibname, port, gid, peer_gid = LINK.unpack_from(data)
+    return {'link': number, 'ibname': name(ibname), 'ibport': port, 'gid': name(gid),
+            'peer_gid': name(peer_gid), 'role': data[LINK.size]}
+
+
 DECODERS = {
     CONNINFO: conninfo,
+    LGRINFO: lgrinfo,
     SHUTDOWN: lambda data: struct.unpack('=B', data)[0],
     DMBINFO: dmbinfo,
     FALLBACK: lambda data: struct.unpack('=II', data),

@@ -35,11 +35,11 @@ def tcp_socket(family=socket.AF_INET):
 
 
 class Pair:
-    """A connection over the loopback interface: listener, client, server."""
+    """A connection, over the loopback interface if nothing else is said: listener, client, server."""
 
-    def __init__(self, family=socket.AF_INET, client=smc_socket, server=smc_socket):
+    def __init__(self, family=socket.AF_INET, client=smc_socket, server=smc_socket, address=None):
         self.listener = server(family)
-        self.listener.bind((FAMILIES[family][1], 0))
+        self.listener.bind((address or FAMILIES[family][1], 0))
         self.listener.listen(8)
         self.address = self.listener.getsockname()
         self.client = client(family)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Trace events of a handshake, of data, of an abort and of a fallback, with their fields.
+# Trace events of a handshake, of data, of an abort and of a fallback, with their fields. Those of links
+# happen in smcr_netlink.sh.
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
@@ -32,8 +33,8 @@ $1" || fail "the script ran to its end"
 	cat "$tracing/trace" >"$_work/trace"
 }
 
-for name in smc_tx_sendmsg smc_rx_recvmsg smc_switch_to_fallback smcr_link_down smc_clc \
-	smc_handshake smc_group smc_cdc smc_abort; do
+for name in smc_tx_sendmsg smc_rx_recvmsg smc_switch_to_fallback smcr_link_down smcr_link_up \
+	smcr_llc smc_clc smc_handshake smc_group smc_cdc smc_abort; do
 	check "event $name" test -e "$tracing/events/smc/$name/format"
 done
 

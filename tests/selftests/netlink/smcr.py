@@ -1,0 +1,314 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+usage: smcr.py TRACEFS
+
+SMC-R between two ports of one kernel: everything that netlink and sock_diag show of it, events,
+trace events, and the loss of a device.
+"""
+
+import errno
+import os
+import re
+import socket
+import sys
+from pathlib import Path
+
+import diag
+import nl
+import smc
+import wire
+from cases import accepted, check, equal, run
+from diag import CONNINFO, DMBINFO, FALLBACK, LGRINFO, Diag, extensions
+from spec import Family
+from wire import ADDRESS, gid, interface
+
+TRACING = Path(sys.argv[1])
+EXT = extensions(CONNINFO, LGRINFO, DMBINFO)
+SO_NETNS_COOKIE = 71
+BUFFER = 65536
+FIRST_ELEMENTS = 4              # of the first RMB
+R1, R2 = 1, 4                   # net.smc.variants
+ACTIVE, INACTIVE = 3, 1         # states of a link
+LOST_PATH, IDLE = 0x10000, 0x30000
+CONFIRM_LINK = 1
+CLIENT, SERVER = 0, 1
+
+
+def eid(name):
+    return nl.attr(1, f'{name:32}')
+
+
+def cookie():
+    with socket.socket() as sock:
+        return int.from_bytes(sock.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8), 'little')
+
+
+def devices():
+    return [m['dev-smcr'] for m in GEN.show('get-dev-smcr')]
+
+
+def groups():
+    return [m['lgr-smcr'] for m in GEN.show('get-lgr-smcr')]
+
+
+def technology():
+    return GEN.show('get-stats')[0]['stats']['smcr-tech']
+
+
+def collect(events, wanted):
+    """Waits for so many events of each kind; returns their attributes by kind."""
+    found = {name: [] for name in wanted}
+
+    def enough():
+        for name, attributes in events.events():
+            found.setdefault(name, []).append(attributes)
+        return all(len(found[name]) >= count for name, count in wanted.items())
+    smc.eventually(enough, 30)
+    equal('events', {name: len(seen) for name, seen in found.items()}, wanted)
+    return found
+
+
+def port(number, **more):
+    return {'pnet-usr': 0, 'pnetid': '', 'netdev': interface(number),
+            'valid': 1, 'state': 1, 'lnk-cnt': 0, **more}
+
+
+def device(number, links=0, **more):
+    return {'use-cnt': links, 'is-crit': int(links > 0), 'pci-fid': 0, 'pci-chid': 0,
+            'pci-vendor': 0, 'pci-device': 0, 'pci-id': '', 'ib-name': f'rxe{number}',
+            'port': port(number, **{'lnk-cnt': links, **more})}
+
+
+def two_devices():
+    wanted = [device(0), device(1)]
+    check('both devices have addresses', smc.eventually(lambda: devices() == wanted), devices())
+    equal('order of attributes', [list(dev) for dev in devices()], [
+        ['use-cnt', 'is-crit', 'pci-fid', 'pci-chid', 'pci-vendor', 'pci-device', 'pci-id',
+         'ib-name', 'port']] * 2)
+    small = Family('smc', room=4096)
+    equal('the same with a small buffer', [m['dev-smcr'] for m in small.show('get-dev-smcr')],
+          wanted)
+
+
+def elsewhere():
+    """A device is seen in all namespaces, its network device in one only."""
+    wanted = [device(0, netdev=0), device(1, netdev=0)]
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            nl.namespace('other')
+            status = [m['dev-smcr'] for m in Family('smc').show('get-dev-smcr')] != wanted
+        finally:
+            os._exit(status)
+    equal('another namespace sees no index of a network device', os.waitpid(pid, 0)[1], 0)
+
+
+def pnet():
+    """What is said of a device counts, else what is said of its interface."""
+    table = Family('smc_pnetid')
+    accepted('an entry for an interface', table.do(2, nl.attr(1, 'NETA') + nl.attr(2, 'smc0')))
+    accepted('an entry for a device', table.do(2, nl.attr(1, 'NETA') + nl.attr(3, 'rxe1')))
+    attached = {'pnet-usr': 1, 'pnetid': 'NETA'}
+    equal('ports show them', devices(), [device(0, **attached), device(1, **attached)])
+    accepted('another for a device', table.do(2, nl.attr(1, 'NETB') + nl.attr(3, 'rxe0')))
+    equal('which is stronger', devices()[0]['port']['pnetid'], 'NETB')
+    accepted('not any more', table.do(3, nl.attr(1, 'NETB')))
+    pair = connect(socket.AF_INET, R2)
+    equal('groups show it', [group['pnetid'] for group in groups()], ['NETA', 'NETA'])
+    accepted('no entries', table.do(4))
+    equal('they are not shown any more', [group['pnetid'] for group in groups()], ['', ''])
+    end(pair)
+
+
+def connect(family, variant):
+    smc.sysctl('variants', variant)
+    return smc.Pair(family, address=ADDRESS[family, SERVER])
+
+
+def end(pair):
+    """Close it, and wait until the groups have ended."""
+    pair.close()
+    check('groups end', smc.eventually(lambda: not groups(), 30), groups())
+    check('no link is left', smc.eventually(lambda: devices() == [device(0), device(1)]),
+          devices())
+
+
+def wanted_group(role, variant):
+    group = {'conns-num': 1, 'role': role, 'type': 1, 'buf-type': 0, 'vlan-id': 0,
+             'net-cookie': cookie(), 'pnetid': '', 'sndbuf-alloc': BUFFER,
+             'rmb-alloc': FIRST_ELEMENTS * BUFFER}
+    if variant == R2:
+        group['v2-common'] = {'ver': 2, 'rel': 1, 'os': 2, 'peer-host': f'{os.uname().nodename:32}',
+                              'neg-eid': f'{"SMCRTEST":32}'}
+        group['v2'] = {'direct': 1, 'max-conns': 255, 'max-links': 2}
+    return group
+
+
+def look_at_groups(variant):
+    """The two groups of a connection: the client's, then the server's."""
+    found = sorted(groups(), key=lambda group: group['role'])
+    equal('two groups', len(found), 2)
+    ids = [group.pop('id') for group in found]
+    check('their numbers end with 00', ids[0] != ids[1] and not (ids[0] | ids[1]) & 0xff, ids)
+    for role, group in enumerate(found):
+        wanted = wanted_group(role, variant)
+        equal('group', group, wanted)
+        equal('order of attributes', list(group), list(wanted))
+    return ids
+
+
+def look_at_links(ids, family):
+    shown = wire.links(GEN)
+    equal('a link in each group', {number: len(one) for number, one in shown.items()},
+          dict.fromkeys(ids, 1))
+    client, server = (shown[number][0] for number in ids)
+    equal('their own names cross', (client['uid'], client['peer-uid']),
+          (server['peer-uid'], server['uid']))
+    check('which differ', client['uid'] != server['uid'] and client['uid'] and server['uid'])
+    for role, link in enumerate((client, server)):
+        equal('link', link, {
+            'id': 1, 'state': ACTIVE, 'conn-cnt': 1, 'ib-port': 1,
+            'net-dev': interface(role), 'ib-dev': f'rxe{role}',
+            'uid': link['uid'], 'peer-uid': link['peer-uid'], 'gid': gid(ADDRESS[family, role]),
+            'peer-gid': gid(ADDRESS[family, 1 - role]), 'lgr-id': ids[role]})
+    equal('devices are in use', devices(), [device(0, 1), device(1, 1)])
+    return client['uid'], server['uid']
+
+
+def look_at_sockets(pair, family):
+    shown = [DIAG.find(os.fstat(sock.fileno()).st_ino, EXT) for sock in (pair.client, pair.server)]
+    for role, sock in enumerate(shown):
+        equal('socket', (sock.mode, sock.state, sock.attributes[FALLBACK]),
+              (diag.SMCR, diag.ACTIVE, (0, 0)))
+        equal('its link', sock.attributes[LGRINFO], {
+            'link': 1, 'ibname': f'rxe{role}', 'ibport': 1, 'gid': gid(ADDRESS[family, role]),
+            'peer_gid': gid(ADDRESS[family, 1 - role]), 'role': role})
+        check('it has no DMB', DMBINFO not in sock.attributes)
+        info = sock.conn()
+        equal('its buffers', [info[name] for name in ('sndbuf_size', 'rmbe_size',
+                                                      'peer_rmbe_size')], [BUFFER] * 3)
+    client, server = (sock.conn() for sock in shown)
+    equal('cursors agree', (client['tx_prod'], client['rx_prod']),
+          (server['rx_prod'], server['tx_prod']))
+
+
+def connection(family, variant):
+    events = Family('smc')
+    events.listen()
+    before = technology()
+    pair = connect(family, variant)
+    smc.send_all(pair.client, pair.server, 1000)
+    ids = look_at_groups(variant)
+    uids = look_at_links(ids, family)
+    look_at_sockets(pair, family)
+    equal('buffers in use', (technology()['rx-rmb-usage'], technology()['tx-rmb-usage']),
+          (2 * BUFFER, 2 * BUFFER))
+    name = 'v1' if variant == R1 else 'v2'
+    equal('both ends are counted', [technology()[f'{end}-{name}-succ'] -
+                                    before[f'{end}-{name}-succ'] for end in ('clnt', 'srv')],
+          [1, 1])
+    told = collect(events, {'lgr-up': 2, 'link-up': 2})
+    equal('groups that came', sorted(e['lgr-smcr']['id'] for e in told['lgr-up']), sorted(ids))
+    equal('links that came', sorted((e['link-smcr']['lgr-id'], e['link-smcr']['uid'],
+                                     e['link-smcr']['state']) for e in told['link-up']),
+          sorted((number, uid, ACTIVE) for number, uid in zip(ids, uids)))
+    more = smc.Pair(family, address=ADDRESS[family, SERVER])
+    equal('another connection is no event', events.events(), [])
+    more.close()
+    end(pair)
+    told = collect(events, {'lgr-down': 2, 'link-down': 2})
+    equal('groups that went', sorted(e['lgr-smcr']['id'] for e in told['lgr-down']), sorted(ids))
+    equal('links that went', sorted((e['link-smcr']['lgr-id'], e['link-smcr']['uid'],
+                                     e['link-smcr']['state']) for e in told['link-down']),
+          sorted((number, uid, INACTIVE) for number, uid in zip(ids, uids)))
+    check('no buffer is in use', smc.eventually(
+        lambda: not technology()['rx-rmb-usage'] + technology()['tx-rmb-usage']))
+
+
+def connections():
+    for family in (socket.AF_INET, socket.AF_INET6):
+        for variant in (R2, R1):
+            connection(family, variant)
+
+
+def trace(on):
+    (TRACING / 'events' / 'smc' / 'enable').write_text(str(int(on)), encoding='ascii')
+
+
+def traced(event, pattern):
+    """What the pattern has found in the lines of an event, as numbers."""
+    found = []
+    for line in (TRACING / 'trace').read_text(encoding='ascii').splitlines():
+        if f' {event}: ' in line:
+            match = re.search(pattern, line)
+            check(f'{event} has its fields', match, line)
+            found.append(tuple(int(value, 0) for value in match.groups()))
+    return found
+
+
+def how_it_ended(sock):
+    """errno of receiving."""
+    try:
+        return 0 if sock.recv(1) == b'' else None
+    except OSError as error:
+        return error.errno
+
+
+def unplugged():
+    """The server's device is deleted."""
+    events = Family('smc')
+    events.listen()
+    before = technology()
+    (TRACING / 'trace').write_text('', encoding='ascii')
+    trace(True)
+    pair = connect(socket.AF_INET, R2)
+    ids = look_at_groups(R2)
+    client, server = look_at_links(ids, socket.AF_INET)
+    pair.server.settimeout(30)
+    wire.unplug(1)
+    equal('it is not shown any more', devices(), [device(0, 1)])
+    equal('its end of the connection is reset', how_it_ended(pair.server), errno.ECONNRESET)
+    equal('the other end, too', how_it_ended(pair.client), errno.ECONNRESET)
+    pair.close()
+    told = collect(events, {'lgr-up': 2, 'link-up': 2, 'lgr-down': 2, 'link-down': 2})
+    equal('links that went', {e['link-smcr']['uid'] for e in told['link-down']}, {client, server})
+    equal('the deleted device first', told['link-down'][0]['link-smcr']['uid'], server)
+    check('the other device is idle', smc.eventually(lambda: devices() == [device(0)]), devices())
+    trace(False)
+    link = r'net=(\d+) link=(\d+) uid=(0x[0-9a-f]+)'
+    here = cookie()
+    equal('traced: links that came', sorted(traced('smcr_link_up', link + '$')),
+          sorted((here, 1, uid) for uid in (client, server)))
+    first, second = traced('smcr_link_down', link + ' reason=(0x[0-9a-f]+)$')
+    equal('traced: the link on the deleted device', first, (here, 1, server, LOST_PATH))
+    # Nobody uses it, and its peer does not answer: whatever is found out first
+    check('traced: the other one', second[:3] == (here, 1, client) and
+          second[3] in (IDLE, LOST_PATH), second)
+    for word in ('sent', 'received'):
+        found = traced('smcr_llc', link + r' (?:sent|received) type=(\d+)(?: reply)?$')
+        equal(f'traced: CONFIRM LINK {word}', {uid for cookie_, _, uid, kind in found
+                                               if kind == CONFIRM_LINK and cookie_ == here},
+              {client, server})
+    grown = technology()['abort-link-cnt'] - before['abort-link-cnt']
+    check('counted as lost', grown >= 1, grown)
+
+
+def plugged_in_again():
+    wire.plug_in(1)
+    check('it is shown', smc.eventually(lambda: devices() == [device(0), device(1)]), devices())
+    connection(socket.AF_INET, R2)
+
+
+def nothing_fell_back():
+    equal('no fallback', GEN.show('get-fback-stats'), [])
+
+
+smc.sysctl('rmem', BUFFER)
+smc.sysctl('wmem', BUFFER)
+smc.sysctl('smcr_idle_timeout', 1)
+GEN, DIAG = Family('smc'), Diag()
+GEN.set('flush-ueid')
+GEN.set('add-ueid', eid('SMCRTEST'))
+run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, nothing_fell_back)
