@@ -56,7 +56,7 @@ static void sock_work(struct work_struct *work)
 	if (smc->state == SMC_SOCK_LISTEN)
 		smc_accept_steps(smc);
 	else if (smc->state == SMC_SOCK_ACTIVE && smc->conn.lost)
-		smc_tcp_disconnect(smc);	/* so the peer learns of it (R-TRM-09) */
+		smc_tcp_reset(smc);	/* so the peer learns of it (R-TRM-09) */
 	else if (!smc->driven)
 		smc_connect_progress(smc);
 	release_sock(sk);

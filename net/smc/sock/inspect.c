@@ -67,6 +67,13 @@ static void copy_tcp(struct smc_sock *smc, struct smc_sock_info *out)
 	out->tcp_state = TCP_CLOSE;
 	if (tcp) {
 		copy_addresses(tcp, tcp->sk_family == AF_INET6, out);
+		/*
+		 * When it is reset it loses them, perhaps just now; before that the outer
+		 * one took them over. Paired with the unlock in smc_tcp_reset().
+		 */
+		smp_rmb();
+		if (!READ_ONCE(tcp->sk_dport) && smc->sk.sk_dport)
+			copy_addresses(&smc->sk, smc->v6, out);
 		out->tcp_state = READ_ONCE(tcp->sk_state);
 		if (out->state == SMC_SOCK_FALLBACK)
 			out->shutdown = READ_ONCE(tcp->sk_shutdown);

@@ -243,15 +243,52 @@ bool smc_tcp_peer_speaks_smc(const struct smc_sock *smc)
 	return tcp_sk(smc->tcp->sk)->syn_smc;
 }
 
+static void disconnect(struct smc_sock *smc)
+{
+	struct sockaddr addr = { .sa_family = AF_UNSPEC };
+
+	kernel_connect(smc->tcp, &addr, sizeof(addr), O_NONBLOCK);
+}
+
 /**
  * smc_tcp_disconnect() - reset the TCP connection, and make the socket new again
  * @smc: the socket
  */
 void smc_tcp_disconnect(struct smc_sock *smc)
 {
-	struct sockaddr addr = { .sa_family = AF_UNSPEC };
+	smc->sk.sk_dport = 0;	/* what smc_tcp_reset() has kept */
+	disconnect(smc);
+}
 
-	kernel_connect(smc->tcp, &addr, sizeof(addr), O_NONBLOCK);
+/* Whoever looks at the rest of a closed connection wants to know whose it is */
+static void keep_addresses(struct smc_sock *smc, const struct sock *tcp)
+{
+	struct sock *sk = &smc->sk;
+
+	lockdep_assert_held(&sk->sk_callback_lock);
+	if (sk->sk_dport && !tcp->sk_dport)
+		return;		/* it was reset, and they were kept then */
+	smc->v6 = tcp->sk_family == AF_INET6;
+	smc->inet.inet_sport = inet_sk(tcp)->inet_sport;
+	sk->sk_dport = tcp->sk_dport;
+	sk->sk_rcv_saddr = tcp->sk_rcv_saddr;
+	sk->sk_daddr = tcp->sk_daddr;
+#if IS_ENABLED(CONFIG_IPV6)
+	sk->sk_v6_rcv_saddr = tcp->sk_v6_rcv_saddr;
+	sk->sk_v6_daddr = tcp->sk_v6_daddr;
+#endif
+}
+
+/**
+ * smc_tcp_reset() - reset the TCP connection of an SMC connection
+ * @smc: the socket
+ */
+void smc_tcp_reset(struct smc_sock *smc)
+{
+	write_lock_bh(&smc->sk.sk_callback_lock);
+	keep_addresses(smc, smc->tcp->sk);
+	write_unlock_bh(&smc->sk.sk_callback_lock);
+	disconnect(smc);
 }
 
 /**
@@ -305,23 +342,6 @@ struct sock *smc_tcp_get(struct smc_sock *smc)
 	}
 	read_unlock_bh(&smc->sk.sk_callback_lock);
 	return tcp;
-}
-
-/* Whoever looks at the rest of a closed connection wants to know whose it is */
-static void keep_addresses(struct smc_sock *smc, const struct sock *tcp)
-{
-	struct sock *sk = &smc->sk;
-
-	lockdep_assert_held(&sk->sk_callback_lock);
-	smc->v6 = tcp->sk_family == AF_INET6;
-	smc->inet.inet_sport = inet_sk(tcp)->inet_sport;
-	sk->sk_dport = tcp->sk_dport;
-	sk->sk_rcv_saddr = tcp->sk_rcv_saddr;
-	sk->sk_daddr = tcp->sk_daddr;
-#if IS_ENABLED(CONFIG_IPV6)
-	sk->sk_v6_rcv_saddr = tcp->sk_v6_rcv_saddr;
-	sk->sk_v6_daddr = tcp->sk_v6_daddr;
-#endif
 }
 
 /**
