@@ -20,9 +20,13 @@
 
 CONNECTIONS=10000
 
-# connections OPTION...: in this namespace; what the program says is shown
+# connections OPTION...: in this namespace
 connections() {
 	scale -n "$CONNECTIONS" "$@" >"$_work/scale" 2>&1 || { cat "$_work/scale"; return 1; }
+}
+
+# What the program said; in a function that check() calls, it would be shown after a failure only
+tell() {
 	log "$mode: $(sed 's/^# //' "$_work/scale")"
 }
 
@@ -32,7 +36,6 @@ all_over_smc() {
 
 # Every connection has two ends, over SMC or over TCP
 all_counted() {
-	log "$(($(conns) / 2)) over SMC, $(($(fallbacks) / 2)) over TCP"
 	[ "$(conns)" -gt 0 ] && [ $(($(conns) + $(fallbacks))) = $((2 * CONNECTIONS)) ]
 }
 
@@ -46,17 +49,21 @@ check "one connection" scale -n 1
 
 mode=tcp
 check "$CONNECTIONS connections over TCP" connections -t
+tell
 
 mode=smc
 default=$(cat /proc/sys/net/smc/rmem)
 echo 16384 >/proc/sys/net/smc/rmem
 count_from .
 check "$CONNECTIONS connections with the smallest buffers" connections
+tell
 check "they went over SMC" all_over_smc
 
 echo "$default" >/proc/sys/net/smc/rmem
 count_from .
 check "$CONNECTIONS connections with buffers of $default bytes" connections
+tell
+log "$(($(conns) / 2)) over SMC, $(($(fallbacks) / 2)) over TCP"
 check "they went over SMC or TCP" all_counted
 smc_expect_clean "nothing is left over"
 done_testing
