@@ -4,6 +4,7 @@
 # Busy polling with two processors: it ends waits, which is counted and shown.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc
 # timeout: 60
 # cpus: 2

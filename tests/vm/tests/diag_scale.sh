@@ -5,6 +5,7 @@
 # nobody from connecting; sockets may come and go meanwhile, and readers may give up.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc smc_diag
 # timeout: 240
 # memory: 1536

@@ -5,6 +5,7 @@
 # IPv6, all ways to talk, in both directions; nothing is left over.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc smc_rdma
 # guests: 2
 # timeout: 240
