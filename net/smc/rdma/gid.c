@@ -427,6 +427,7 @@ static void add_candidate(const struct demand *demand, struct smcr_device *dev, 
 	candidate->device = gid;
 	memcpy(candidate->address.gid.bytes, gid->gid.raw, sizeof(gid->gid.raw));
 	memcpy(candidate->address.mac, gid->mac, sizeof(gid->mac));
+	candidate->address.vlan = gid->vlan;
 	out->nr++;
 }
 

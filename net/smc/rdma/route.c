@@ -77,7 +77,9 @@ static int find_way4(struct net *net, const struct smcr_gid *gid, __be32 peer, c
 	if (IS_ERR(rt))
 		return -EHOSTUNREACH;
 	way->direct = !rt->rt_gw_family;
-	if (!goes_through(&rt->dst, gid->ifindex))
+	if (rt->rt_type != RTN_UNICAST && rt->rt_type != RTN_LOCAL)	/* a broadcast address */
+		err = -EHOSTUNREACH;
+	else if (!goes_through(&rt->dst, gid->ifindex))
 		err = -EHOSTUNREACH;
 	else if (way->direct && is_valid_ether_addr(mac))
 		ether_addr_copy(way->mac, mac);
@@ -111,11 +113,29 @@ static int find_way6(struct net *net, const struct smcr_gid *gid, const struct i
 	return err;
 }
 
+/*
+ * Can it be the address of one port, and of one that is not in this host by definition? The peer
+ * must not make us send to all hosts, or to services behind the loopback device.
+ */
+static bool is_port_address(const struct in6_addr *address)
+{
+	__be32 ipv4 = address->s6_addr32[3];
+
+	if (ipv6_addr_v4mapped(address))
+		return !ipv4_is_multicast(ipv4) && !ipv4_is_loopback(ipv4) &&
+		       !ipv4_is_zeronet(ipv4) && !ipv4_is_lbcast(ipv4);
+	return !ipv6_addr_is_multicast(address) && !ipv6_addr_loopback(address) &&
+	       !ipv6_addr_any(address);
+}
+
 static int find_way(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
 		    const u8 *mac, struct way *way)
 {
 	struct in6_addr address;
 
+	memcpy(&address, peer->bytes, sizeof(address));
+	if (!is_port_address(&address))
+		return -EHOSTUNREACH;
 	/* There are no routers in a network of layer 2 */
 	if (gid->type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
 		way->direct = true;
@@ -123,7 +143,6 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
 		return is_valid_ether_addr(mac) ? 0 : -EHOSTUNREACH;
 	}
 
-	memcpy(&address, peer->bytes, sizeof(address));
 	if (ipv6_addr_v4mapped(&address) !=
 	    ipv6_addr_v4mapped((const struct in6_addr *)&gid->gid))
 		return -EHOSTUNREACH;
