@@ -275,37 +275,6 @@ TEST(close_of_listener_resets_silent)
 	EQ(recv(client, &byte, 1, 0), 0);
 }
 
-static void *close_soon(void *arg)
-{
-	volatile unsigned int *delay = arg;
-
-	while (delay[1]--)
-		;
-	close(delay[0]);
-	return NULL;
-}
-
-/* Not one that becomes TCP just to be reset: its server gave up, and nobody declined */
-TEST(close_of_listener_in_handshake, .applies = only_smc, .seconds = 60)
-{
-	unsigned int i;
-
-	for (i = 0; i < 100; i++) {
-		int listener = listen_any(2), client = new_client();
-		unsigned int closing[2] = { listener, i * 997 % 300 * 1000 };
-		struct addr to = target_of(listener);
-		pthread_t thread;
-
-		EQ(pthread_create(&thread, NULL, close_soon, closing), 0);
-		if (connect(client, &to.sa, to.len))
-			TRUE(errno == ECONNRESET || errno == ECONNREFUSED);
-		else
-			EQ(is_tcp(client), false);
-		EQ(pthread_join(thread, NULL), 0);
-		close(client);
-	}
-}
-
 TEST(close_of_client_before_accept)
 {
 	int listener = listen_any(2), client = connect_to(listener), fd;
