@@ -136,8 +136,7 @@ class Runner(unittest.TestCase):
     def test_missing_program(self):
         self.runner.SUITES = {'suite': (1, [['tests/no/such/program']], [])}
         suite = self.runner.Suite('suite', [], self.cache.name)
-        with contextlib.redirect_stderr(io.StringIO()):
-            suite.run(self.runner.Progress(), self.runner.Interruption())
+        suite.run(self.runner.Interruption())
         self.assertEqual(self.runner.verdicts(suite), '0 passed, 1 failed')
 
     def test_hang(self):
@@ -156,12 +155,29 @@ class Runner(unittest.TestCase):
                     '1 passed, 1 failed', 'no end after')
 
     def test_interrupt(self):
+        self.runner.LANES = 1
         code, last, text = self.run_suites(
             one='echo 1..2; echo ok 1 - a; kill -INT $PPID; tail -f /dev/null',
             two='echo 1..1; echo ok 1')
         self.assertEqual((code, last.split(', ')[1]), (130, '2 failed'), text)
         self.assertIn('FAILED one: Bail out! interrupted', text)
         self.assertIn('FAILED two: Bail out! not run', text)
+
+    def test_interrupt_of_both_lanes(self):
+        code, last, text = self.run_suites(
+            one='echo 1..2; echo ok 1 - a; tail -f /dev/null',
+            two='echo 1..2; echo ok 1 - a; kill -INT $PPID; tail -f /dev/null',
+            three='echo 1..1; echo ok 1')
+        self.assertEqual((code, last.split(', ')[1]), (130, '3 failed'), text)
+        self.assertIn('FAILED three: Bail out! not run', text)
+
+    def test_side_by_side(self):
+        with tempfile.TemporaryDirectory() as folder:
+            meet = f'mkfifo {folder}/there 2>/dev/null; echo 1..1; '
+            code, last, text = self.run_suites(
+                one=f'{meet} echo me >{folder}/there; echo ok 1',
+                two=f'{meet} read -r who <{folder}/there; echo ok 1')
+        self.assertEqual((code, last), (0, '2 passed, 0 failed'), text)
 
     def test_silent_suite_beside_a_good_one(self):
         code, last, _ = self.run_suites(good='echo 1..1; echo ok 1', silent='true')
@@ -171,8 +187,7 @@ class Runner(unittest.TestCase):
         self.runner.SUITES = {'suite': (1, [['sh', '-c', 'echo 1..1; echo ok 1'],
                                             ['sh', '-c', 'true']], [])}
         suite = self.runner.Suite('suite', [], self.cache.name)
-        with contextlib.redirect_stderr(io.StringIO()):
-            suite.run(self.runner.Progress(), self.runner.Interruption())
+        suite.run(self.runner.Interruption())
         self.assertEqual(self.runner.verdicts(suite), '1 passed, 1 failed')
 
 
