@@ -2,6 +2,10 @@
 /*
  * Tracepoints. They take plain values, so that any layer can use them.
  * Sizes are in bytes; reasons are enum smc_reason.
+ *
+ * smc_switch_to_fallback, smc_tx_sendmsg, smc_rx_recvmsg and smcr_link_down begin with the
+ * fields and the text that these events have in the kernel's own module, for the programs
+ * that read them.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smc
@@ -16,6 +20,14 @@
 #include "wire/cdc.h"
 #include "wire/llc.h"
 
+/*
+ * A field with a string, as __string() makes one. Not with that: how it is filled in differs
+ * between kernels.
+ */
+#define smc_trace_name(from)		__dynamic_array(char, name, strlen(from) + 1)
+#define smc_trace_assign_name(from) \
+	memcpy(__get_dynamic_array(name), from, __get_dynamic_array_len(name))
+
 TRACE_EVENT(smc_switch_to_fallback,
 	TP_PROTO(const struct sock *sk, const struct sock *clcsk, u32 fallback_rsn),
 	TP_ARGS(sk, clcsk, fallback_rsn),
@@ -23,7 +35,7 @@ TRACE_EVENT(smc_switch_to_fallback,
 		__field(const void *, sk)
 		__field(const void *, clcsk)
 		__field(u64, net_cookie)
-		__field(u32, fallback_rsn)
+		__field(int, fallback_rsn)
 	),
 	TP_fast_assign(
 		__entry->sk = sk;
@@ -31,36 +43,39 @@ TRACE_EVENT(smc_switch_to_fallback,
 		__entry->net_cookie = sock_net(sk)->net_cookie;
 		__entry->fallback_rsn = fallback_rsn;
 	),
-	TP_printk("sk=%p clcsk=%p net=%llu fallback_rsn=%#x",
-		  __entry->sk, __entry->clcsk, __entry->net_cookie, __entry->fallback_rsn)
+	TP_printk("sk=%p clcsk=%p net=%llu fallback_rsn=%d (%#x)", __entry->sk, __entry->clcsk,
+		  __entry->net_cookie, __entry->fallback_rsn, __entry->fallback_rsn)
 );
 
 DECLARE_EVENT_CLASS(smc_message,
-	TP_PROTO(const struct sock *sk, size_t len),
-	TP_ARGS(sk, len),
+	TP_PROTO(const struct sock *sk, size_t len, const char *device),
+	TP_ARGS(sk, len, device),
 	TP_STRUCT__entry(
-		__field(const void *, sk)
+		__field(const void *, smc)
 		__field(u64, net_cookie)
 		__field(size_t, len)
+		smc_trace_name(device)
 	),
 	TP_fast_assign(
-		__entry->sk = sk;
+		__entry->smc = sk;
 		__entry->net_cookie = sock_net(sk)->net_cookie;
 		__entry->len = len;
+		smc_trace_assign_name(device);
 	),
-	TP_printk("sk=%p net=%llu len=%zu", __entry->sk, __entry->net_cookie, __entry->len)
+	TP_printk("smc=%p net=%llu len=%zu dev=%s", __entry->smc, __entry->net_cookie,
+		  __entry->len, __get_str(name))
 );
 
 /* What a call has sent */
 DEFINE_EVENT(smc_message, smc_tx_sendmsg,
-	TP_PROTO(const struct sock *sk, size_t len),
-	TP_ARGS(sk, len)
+	TP_PROTO(const struct sock *sk, size_t len, const char *device),
+	TP_ARGS(sk, len, device)
 );
 
 /* What a call has received */
 DEFINE_EVENT(smc_message, smc_rx_recvmsg,
-	TP_PROTO(const struct sock *sk, size_t len),
-	TP_ARGS(sk, len)
+	TP_PROTO(const struct sock *sk, size_t len, const char *device),
+	TP_ARGS(sk, len, device)
 );
 
 /* A CLC message; the type is that of the wire: Proposal, Accept, Confirm, Decline */
@@ -194,26 +209,39 @@ TRACE_EVENT(smcr_link_up,
 );
 
 /*
- * A link of SMC-R failed or was ended; the reason is an enum smc_link_reason. The
- * namespace may be gone by then, its cookie stays.
+ * A link of SMC-R failed or was ended; the reason is an enum smc_link_reason. The state is what
+ * netlink showed until now, the location is the code that found out. The namespace may be gone by
+ * then, its cookie stays.
  */
 TRACE_EVENT(smcr_link_down,
-	TP_PROTO(u64 net_cookie, u8 link, u32 uid, u32 reason),
-	TP_ARGS(net_cookie, link, uid, reason),
+	TP_PROTO(const void *lnk, const void *lgr, u64 net_cookie, int state, const char *device,
+		 void *location, u8 link, u32 uid, u32 reason),
+	TP_ARGS(lnk, lgr, net_cookie, state, device, location, link, uid, reason),
 	TP_STRUCT__entry(
+		__field(const void *, lnk)
+		__field(const void *, lgr)
 		__field(u64, net_cookie)
+		__field(int, state)
+		smc_trace_name(device)
+		__field(void *, location)
 		__field(u8, link)
 		__field(u32, uid)
 		__field(u32, reason)
 	),
 	TP_fast_assign(
+		__entry->lnk = lnk;
+		__entry->lgr = lgr;
 		__entry->net_cookie = net_cookie;
+		__entry->state = state;
+		smc_trace_assign_name(device);
+		__entry->location = location;
 		__entry->link = link;
 		__entry->uid = uid;
 		__entry->reason = reason;
 	),
-	TP_printk("net=%llu link=%u uid=%#x reason=%#x", __entry->net_cookie, __entry->link,
-		  __entry->uid, __entry->reason)
+	TP_printk("lnk=%p lgr=%p net=%llu state=%d dev=%s location=%pS link=%u uid=%#x reason=%#x",
+		  __entry->lnk, __entry->lgr, __entry->net_cookie, __entry->state, __get_str(name),
+		  __entry->location, __entry->link, __entry->uid, __entry->reason)
 );
 
 /* An LLC message; the type is that of the wire */

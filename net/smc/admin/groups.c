@@ -90,7 +90,7 @@ static int put_smcd(struct sk_buff *skb, const struct smc_group *group)
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_LGR_SMCD);
 	const struct smc_ism_gid *own = &group->local.ism, *peer = &group->key.peer.ism;
 	const struct smc_netlink_port port = {
-		.device = group->transport->group_device_name(group),
+		.device = smc_group_device_name(group),
 		.number = SMC_PNET_ISM_PORT,
 	};
 
@@ -148,7 +148,7 @@ static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 	struct smc_link_info link;
 	u8 type = type_of(group, &link);
 	const struct smc_netlink_port port = {
-		.device = group->transport->group_device_name(group),
+		.device = smc_group_device_name(group),
 		.number = link.port,
 		.ifindex = link.ifindex,
 	};

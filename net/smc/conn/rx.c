@@ -5,6 +5,7 @@
 #include <linux/uio.h>
 #include <net/busy_poll.h>
 
+#include "../group/group.h"
 #include "../trace.h"
 #include "conn.h"
 
@@ -274,7 +275,8 @@ static void count_call(struct smc_conn *conn, int copied, size_t len)
 		return;
 	smc_conn_count_size(conn, SMC_STAT_RX_SIZE, copied);
 	smc_conn_count(conn, SMC_STAT_RX_BYTES, copied);
-	trace_smc_rx_recvmsg(conn->sk, copied);
+	if (trace_smc_rx_recvmsg_enabled())
+		trace_smc_rx_recvmsg(conn->sk, copied, smc_group_device_name(conn->group));
 	if (copied < len)
 		smc_conn_count(conn, SMC_STAT_RX_SHORT, 1);
 }

@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 
+#include "../group/group.h"
 #include "../trace.h"
 #include "conn.h"
 
@@ -115,6 +116,12 @@ static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
 	return copied;
 }
 
+static void trace_sent(const struct smc_conn *conn, size_t len)
+{
+	if (trace_smc_tx_sendmsg_enabled())
+		trace_smc_tx_sendmsg(conn->sk, len, smc_group_device_name(conn->group));
+}
+
 static void count_call(struct smc_conn *conn, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_TX_CALLS, 1);
@@ -151,7 +158,7 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	smc_cdc_produced(conn, len, false, false);
 	count_call(conn, len);
 	smc_conn_count(conn, SMC_STAT_TX_BYTES, len);
-	trace_smc_tx_sendmsg(conn->sk, len);
+	trace_sent(conn, len);
 	return len;
 }
 
@@ -214,6 +221,6 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	if (!copied)
 		return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
 	smc_conn_count(conn, SMC_STAT_TX_BYTES, copied);
-	trace_smc_tx_sendmsg(sk, copied);
+	trace_sent(conn, copied);
 	return copied;
 }

@@ -89,6 +89,17 @@ struct smc_group *smc_group_after(struct net *net, u32 id);
 struct smc_group *smc_group_next(struct net *net, struct smc_group *prev);
 void smc_group_put(struct smc_group *group);
 
+/**
+ * smc_group_device_name() - the name of a group's device, for monitoring
+ * @group: the group
+ *
+ * Any context.
+ */
+static inline const char *smc_group_device_name(const struct smc_group *group)
+{
+	return group->transport->group_device_name(group);
+}
+
 int smc_group_init(void);
 void smc_group_exit(void);
 

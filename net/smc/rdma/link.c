@@ -14,6 +14,7 @@
 #include "../trace.h"
 #include "device.h"
 #include "group.h"
+#include "inspect.h"
 
 #define RETRIES		6	/* for software RoCE 7 is for ever, as it is for the next */
 #define RNR_RETRIES	7	/* for ever: a receiver that is not ready is not dead */
@@ -36,6 +37,29 @@ void smcr_link_init(struct smcr_link *link, struct smcr_group *rg)
 	init_waitqueue_head(&link->in_flight);
 }
 
+static void trace_down(const struct smcr_link *link, u32 reason, void *location)
+{
+	struct smc_link_info info;
+
+	if (!trace_smcr_link_down_enabled())
+		return;
+	smcr_link_info(link, &info);
+	trace_smcr_link_down(link, link->group, link->group->net_cookie, info.state, info.device,
+			     location, info.number, info.user_id, reason);
+}
+
+static void take_down(struct smcr_link *link, u32 reason, void *location)
+{
+	lockdep_assert_held(&link->send_lock);
+	if (link->state != SMCR_LINK_FORMING && link->state != SMCR_LINK_ACTIVE)
+		return;
+	trace_down(link, reason, location);
+	WRITE_ONCE(link->state, SMCR_LINK_DOWN);
+	link->reason = reason;
+	smcr_group_kick(link->group);
+	wake_up(&link->in_flight);
+}
+
 /**
  * smcr_link_down_locked() - smcr_link_down(), for whoever holds the lock
  * @link: the link
@@ -43,14 +67,7 @@ void smcr_link_init(struct smcr_link *link, struct smcr_group *rg)
  */
 void smcr_link_down_locked(struct smcr_link *link, u32 reason)
 {
-	lockdep_assert_held(&link->send_lock);
-	if (link->state != SMCR_LINK_FORMING && link->state != SMCR_LINK_ACTIVE)
-		return;
-	WRITE_ONCE(link->state, SMCR_LINK_DOWN);
-	link->reason = reason;
-	trace_smcr_link_down(link->group->net_cookie, link->number, link->user_id, reason);
-	smcr_group_kick(link->group);
-	wake_up(&link->in_flight);
+	take_down(link, reason, __builtin_return_address(0));
 }
 
 /**
@@ -63,7 +80,7 @@ void smcr_link_down_locked(struct smcr_link *link, u32 reason)
 void smcr_link_down(struct smcr_link *link, u32 reason)
 {
 	spin_lock_bh(&link->send_lock);
-	smcr_link_down_locked(link, reason);
+	take_down(link, reason, __builtin_return_address(0));
 	spin_unlock_bh(&link->send_lock);
 }
 

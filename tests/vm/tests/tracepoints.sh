@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Trace events of a handshake, of data, of an abort and of a fallback, with their fields. Those of links
-# happen in smcr_netlink.sh.
+# Trace events of a handshake, of data, of an abort and of a fallback, with their fields; those which
+# the distribution's module has as well have its fields. Events of links happen in smcr_netlink.sh.
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
@@ -20,6 +20,32 @@ ip link set lo up
 # traced PATTERN: whether an event matches.
 traced() {
 	grep -qE -- "$1" "$_work/trace"
+}
+
+# formats FOLDER: a line for each field of the events that both modules have, and the text they are
+# printed as. Fields that every event has are left out, and offsets, which programs read from here.
+formats() {
+	local name format
+
+	mkdir "$_work/$1" || return
+	for name in smc_tx_sendmsg smc_rx_recvmsg smc_switch_to_fallback smcr_link_down; do
+		format=$tracing/events/smc/$name/format
+		sed -n 's/^\tfield:\(.*\);\toffset:[0-9]*;\t\(size:.*\)$/\1 \2/p' "$format" |
+			grep -v ' common_' >"$_work/$1/$name"
+		sed -n 's/^print fmt: "\([^"]*\)".*/\1/p' "$format" >"$_work/$1/$name.text"
+		test -s "$_work/$1/$name" -a -s "$_work/$1/$name.text" || return
+	done
+}
+
+# begins_as FILE: ours begins as theirs does.
+begins_as() {
+	case "$(cat "$_work/ours/$1")" in
+	"$(cat "$_work/theirs/$1")"*) ;;
+	*)
+		diff "$_work/theirs/$1" "$_work/ours/$1"
+		return 1
+		;;
+	esac
 }
 
 # record PYTHON: what happens while it runs; both kinds of sockets are there.
@@ -54,8 +80,8 @@ check "end of the client's handshake" \
 	traced 'smc_handshake: sk=[0-9a-f]+ net=[0-9]+ role=client outcome=smc reason=0(x0)? us=[0-9]+'
 check "end of the server's" traced 'smc_handshake: .* role=server outcome=smc'
 check "link group" traced 'smc_group: net=[0-9]+ id=0x[0-9a-f]+ mode=[0-9] up'
-check "data sent" traced 'smc_tx_sendmsg: sk=[0-9a-f]+ net=[0-9]+ len=12345'
-check "data received" traced 'smc_rx_recvmsg: sk=[0-9a-f]+ net=[0-9]+ len=[0-9]+'
+check "data sent" traced 'smc_tx_sendmsg: smc=[0-9a-f]+ net=[0-9]+ len=12345 dev=lo'
+check "data received" traced 'smc_rx_recvmsg: smc=[0-9a-f]+ net=[0-9]+ len=[0-9]+ dev=lo'
 check "control message sent" \
 	traced 'smc_cdc: sk=[0-9a-f]+ sent seqno=[0-9]+ producer=[0-9]+ consumer=[0-9]+ flags=..:..'
 check "control message received" traced 'smc_cdc: sk=[0-9a-f]+ received'
@@ -65,7 +91,14 @@ refuse "no fallback" traced smc_switch_to_fallback
 
 record "
 smc.Pair(server=smc.tcp_socket).close()"
-check "fallback" traced 'smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=0x3010000'
-umount "$tracing"
+check "fallback" traced 'smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=50397184 \(0x3010000\)'
 smc_expect_clean "no object is left over"
+check "formats of this module" formats ours
+check "the distribution's module takes its place" eval 'rmmod smc && modprobe smc'
+check "formats of that module" formats theirs
+for name in "$_work/theirs"/*; do
+	check "format ${name##*/}" begins_as "${name##*/}"
+done
+umount "$tracing"
+check "that module goes" rmmod smc
 done_testing
