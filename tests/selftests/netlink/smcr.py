@@ -281,8 +281,10 @@ def unplugged():
     here = cookie()
     equal('traced: links that came', sorted(traced('smcr_link_up', link + '$')),
           sorted((here, 1, uid) for uid in (client, server)))
-    first, second = traced('smcr_link_down', r'lnk=[0-9a-f]+ lgr=[0-9a-f]+ net=(\d+) state=2 dev=rxe\d '
-                           r'location=smcr_\w+\S* .*link=(\d+) uid=(0x[0-9a-f]+) reason=(0x[0-9a-f]+)$')
+    first, second = traced(
+        'smcr_link_down',
+        r'lnk=[0-9a-f]+ lgr=[0-9a-f]+ net=(\d+) state=3 dev=rxe\d '
+        r'location=\w+.* link=(\d+) uid=(0x[0-9a-f]+) reason=(0x[0-9a-f]+)$')
     equal('traced: the link on the deleted device', first, (here, 1, server, LOST_PATH))
     # Nobody uses it, and its peer does not answer: whatever is found out first
     check('traced: the other one', second[:3] == (here, 1, client) and
