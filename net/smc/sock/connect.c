@@ -149,14 +149,15 @@ static void tcp_refused(struct smc_sock *smc, int error)
 static void tcp_progress(struct smc_sock *smc)
 {
 	struct sock *tcp = smc->tcp->sk;
-	int error;
+	int state, error;
 
 	lock_sock(tcp);		/* finish what softirq has left to us */
 	release_sock(tcp);
-	if ((1 << READ_ONCE(tcp->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+	state = inet_sk_state_load(tcp);	/* a reset leaves its error before */
+	if ((1 << state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
 		return;
 	error = sock_error(tcp);
-	if (error || READ_ONCE(tcp->sk_state) == TCP_CLOSE) {
+	if (error || state == TCP_CLOSE) {
 		tcp_refused(smc, error ? -error : ECONNABORTED);
 		return;
 	}
