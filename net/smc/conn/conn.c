@@ -149,7 +149,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
  * The socket lock is held. May sleep, but not for the peer. Control data that
  * comes in for @conn waits for smc_conn_start().
  *
- * Return: 0 or a negative errno.
+ * Return: 0, -ECONNRESET if the peer has given it up already, or another negative errno.
  */
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {

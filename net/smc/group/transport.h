@@ -196,7 +196,8 @@ struct smc_conn_ends {
  *	the list of GIDs. All else is there already.
  * @conn_attach: The peer's end is known: make its element writable; set tx.ring,
  *	and tx.base if it can be written to by copying. The peer's values are not
- *	to be trusted. May sleep. Returns 0 or a negative errno.
+ *	to be trusted. May sleep. Returns 0, -ECONNRESET if the peer has given it up
+ *	already, or another negative errno.
  * @conn_settle: The last CLC message is exchanged: the client sent its Confirm, the
  *	server received it. Make sure that the link works; on first contact of
  *	SMC-R that is CONFIRM LINK. May sleep. Returns 0, -EINPROGRESS or

@@ -242,6 +242,9 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
 	err = open_conn(hs, transport, group);
+	/* The server has given up since its Accept; its reset may still be on the way */
+	if (err == -ECONNRESET)
+		return smc_handshake_fail(hs, -ECONNRESET);
 	if (err && err != -EINPROGRESS)
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
 	prepare_confirm(hs);

@@ -175,8 +175,8 @@ static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *pee
 	if (!bytes || peer->dmb.dmbe_index || peer->dmb.dmb_token == el->dmb.token)
 		return -EPROTO;
 	err = el->dev->ops->attach_dmb(el->dev, peer->dmb.dmb_token, &el->map);
-	if (err)
-		return err;
+	if (err)	/* no live peer names a DMB that is not there */
+		return err == -ENOENT ? -ECONNRESET : err;
 	el->attached = true;
 	el->peer_token = peer->dmb.dmb_token;
 	if (el->map.bytes < bytes)
