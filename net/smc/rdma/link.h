@@ -167,6 +167,15 @@ static inline bool smcr_link_usable(const struct smcr_link *link)
 	return READ_ONCE(link->state) == SMCR_LINK_ACTIVE;
 }
 
+/* Memory of the link's own, for its device. Return: its address there, 0: it has none */
+static inline u64 smcr_link_map(struct smcr_link *link, void *bytes, size_t len,
+				enum dma_data_direction direction)
+{
+	u64 dma = ib_dma_map_single(link->pd->device, bytes, len, direction);
+
+	return ib_dma_mapping_error(link->pd->device, dma) ? 0 : dma;
+}
+
 /* send.c */
 int smcr_link_send(struct smcr_link *link, const struct smc_llc *msg);
 int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg);

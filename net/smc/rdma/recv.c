@@ -127,13 +127,6 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		kfree(msg);
 }
 
-static u64 map(struct smcr_link *link, void *bytes, size_t len)
-{
-	u64 dma = ib_dma_map_single(link->pd->device, bytes, len, DMA_FROM_DEVICE);
-
-	return ib_dma_mapping_error(link->pd->device, dma) ? 0 : dma;
-}
-
 /**
  * smcr_recv_create() - get what the receive queue needs beside the queue pair
  * @link: a link with a protection domain
@@ -152,7 +145,8 @@ int smcr_recv_create(struct smcr_link *link)
 		link->recv[i].cqe.done = recv_done;
 		link->recv[i].link = link;
 	}
-	link->recv_dma = map(link, link->recv_bytes, SMCR_RECV_SLOTS * SMCR_MESSAGE_BYTES);
+	link->recv_dma = smcr_link_map(link, link->recv_bytes, SMCR_RECV_SLOTS * SMCR_MESSAGE_BYTES,
+				       DMA_FROM_DEVICE);
 	if (!link->recv_dma)
 		return -ENOMEM;
 	if (link->group->version == 1)
@@ -160,7 +154,7 @@ int smcr_recv_create(struct smcr_link *link)
 	link->recv_tail = kzalloc(TAIL_BYTES, GFP_KERNEL);
 	if (!link->recv_tail)
 		return -ENOMEM;
-	link->recv_tail_dma = map(link, link->recv_tail, TAIL_BYTES);
+	link->recv_tail_dma = smcr_link_map(link, link->recv_tail, TAIL_BYTES, DMA_FROM_DEVICE);
 	return link->recv_tail_dma ? 0 : -ENOMEM;
 }
 

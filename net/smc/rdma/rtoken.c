@@ -8,13 +8,17 @@
 #include "conn.h"
 #include "group.h"
 
-static int find(const struct smcr_group *rg, unsigned int link, u32 rkey)
+/* Takes the lock of the table, and looks for a key */
+static int lock_and_find(struct smcr_link *link, u32 rkey)
+	__acquires(&link->group->rtokens_lock)
 {
+	unsigned int index = smcr_link_index(link);
+	struct smcr_rtoken *rtokens = link->group->rtokens;
 	int i;
 
+	spin_lock_bh(&link->group->rtokens_lock);
 	for (i = 0; i < SMC_LLC_MAX_RTOKENS; i++)
-		if (rg->rtokens[i].used && rg->rtokens[i].known[link] &&
-		    rg->rtokens[i].rkey[link] == rkey)
+		if (rtokens[i].used && rtokens[i].known[index] && rtokens[i].rkey[index] == rkey)
 			return i;
 	return -ENOENT;
 }
@@ -52,10 +56,8 @@ int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr)
 {
 	unsigned int index = smcr_link_index(link);
 	struct smcr_group *rg = link->group;
-	int i;
+	int i = lock_and_find(link, rkey);
 
-	spin_lock_bh(&rg->rtokens_lock);
-	i = find(rg, index, rkey);
 	if (i >= 0) {
 		if (rg->rtokens[i].addr[index] != addr)
 			i = -EPROTO;
@@ -84,10 +86,8 @@ int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *ot
 			  u32 other_rkey, u64 other_addr)
 {
 	struct smcr_group *rg = link->group;
-	int i;
+	int i = lock_and_find(link, rkey);
 
-	spin_lock_bh(&rg->rtokens_lock);
-	i = find(rg, smcr_link_index(link), rkey);
 	if (i >= 0)
 		set(&rg->rtokens[i], smcr_link_index(other), other_rkey, other_addr);
 	spin_unlock_bh(&rg->rtokens_lock);
@@ -106,10 +106,8 @@ int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *ot
 int smcr_rtoken_delete(struct smcr_link *link, u32 rkey)
 {
 	struct smcr_group *rg = link->group;
-	int i;
+	int i = lock_and_find(link, rkey);
 
-	spin_lock_bh(&rg->rtokens_lock);
-	i = find(rg, smcr_link_index(link), rkey);
 	if (i >= 0)
 		memset(&rg->rtokens[i], 0, sizeof(rg->rtokens[i]));
 	spin_unlock_bh(&rg->rtokens_lock);
@@ -132,10 +130,8 @@ int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr)
 {
 	unsigned int index = smcr_link_index(link);
 	struct smcr_group *rg = link->group;
-	int i;
+	int i = lock_and_find(link, rkey);
 
-	spin_lock_bh(&rg->rtokens_lock);
-	i = find(rg, index, rkey);
 	if (i >= 0 && rg->rtokens[i].addr[index] != addr)
 		i = -ENOENT;
 	spin_unlock_bh(&rg->rtokens_lock);

@@ -356,13 +356,6 @@ int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg)
 	return err;
 }
 
-static u64 map(struct smcr_link *link, void *bytes, size_t len)
-{
-	u64 dma = ib_dma_map_single(link->pd->device, bytes, len, DMA_TO_DEVICE);
-
-	return ib_dma_mapping_error(link->pd->device, dma) ? 0 : dma;
-}
-
 /**
  * smcr_send_create() - get what the send queue needs beside the queue pair
  * @link: a link with a protection domain
@@ -381,7 +374,8 @@ int smcr_send_create(struct smcr_link *link)
 		link->slots[i].cqe.done = send_done;
 		link->slots[i].link = link;
 	}
-	link->slot_dma = map(link, link->slot_bytes, SMCR_SEND_SLOTS * SMCR_MESSAGE_BYTES);
+	link->slot_dma = smcr_link_map(link, link->slot_bytes, SMCR_SEND_SLOTS * SMCR_MESSAGE_BYTES,
+				       DMA_TO_DEVICE);
 	if (!link->slot_dma)
 		return -ENOMEM;
 	if (link->group->version == 1)
@@ -389,7 +383,7 @@ int smcr_send_create(struct smcr_link *link)
 	link->long_bytes = kmalloc(SMC_LLC_BUILD_MAX, GFP_KERNEL);
 	if (!link->long_bytes)
 		return -ENOMEM;
-	link->long_dma = map(link, link->long_bytes, SMC_LLC_BUILD_MAX);
+	link->long_dma = smcr_link_map(link, link->long_bytes, SMC_LLC_BUILD_MAX, DMA_TO_DEVICE);
 	return link->long_dma ? 0 : -ENOMEM;
 }
 
