@@ -130,8 +130,39 @@ static bool has_link(struct smcr_group *rg)
 	       (!rg->settled && READ_ONCE(first->state) == SMCR_LINK_FORMING);
 }
 
+static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 bytes)
+{
+	struct smcr_send_ring *ring;
+	bool fresh;
+
+	ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
+	if (!IS_ERR(ring))
+		smc_conn_count(rc->conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
+	return ring;
+}
+
+/*
+ * Once it has sent its Accept to a client that is in the group already, the server cannot turn
+ * back (R-DEC-04). So it gets hold of a send ring before, although only the Confirm tells how large
+ * the client's element is: as large as the largest one that the client ever had here. At first
+ * contact nothing is known, and a Decline is still possible.
+ */
+static int reserve_ring(struct smcr_conn *rc)
+{
+	u32 bytes = READ_ONCE(rc->rg->largest_ring);
+	struct smcr_send_ring *ring;
+
+	if (rc->rg->role == SMC_CLIENT || !bytes)
+		return 0;
+	ring = get_ring(rc, bytes);
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	rc->ring = ring;
+	return 0;
+}
+
 /**
- * smcr_conn_open() - struct smc_transport: get a receive element
+ * smcr_conn_open() - struct smc_transport: get a receive element, and what attaching it may need
  * @conn: the connection
  *
  * Return: 0, -EINPROGRESS or another negative errno.
@@ -152,6 +183,9 @@ int smcr_conn_open(struct smc_conn *conn)
 	rc->conn = conn;
 	rc->rg = smcr_group_get(rg);
 
+	err = reserve_ring(rc);
+	if (err)
+		goto err_put;
 	fresh = take_element(rc);
 	if (fresh < 0) {
 		err = fresh;
@@ -344,7 +378,7 @@ static void end_former_user(struct smcr_conn *rc)
 			break;
 		}
 	}
-	rc->attached = true;
+	WRITE_ONCE(rc->attached, true);
 	spin_unlock_bh(&rg->lock);
 	if (!found)
 		return;
@@ -384,23 +418,35 @@ static int find_rtoken(struct smcr_group *rg, const struct smc_clc_rdma_end *end
 	return err ? err : smcr_rtoken_add(*link, end->rkey, end->rmb_addr);
 }
 
+/* One of this size if there is any; else part of the one that was reserved, if it is larger */
+static int choose_ring(struct smcr_conn *rc, u32 bytes)
+{
+	struct smcr_send_ring *ring;
+
+	if (rc->ring && rc->ring->bytes == bytes)
+		return 0;
+	ring = get_ring(rc, bytes);
+	if (IS_ERR(ring))
+		return rc->ring && rc->ring->bytes > bytes ? 0 : PTR_ERR(ring);
+	if (rc->ring)
+		smcr_send_ring_release(rc->ring);
+	rc->ring = ring;
+	return 0;
+}
+
 static int take_ring(struct smcr_conn *rc, u32 bytes)
 {
 	struct smc_conn *conn = rc->conn;
-	struct smcr_send_ring *ring;
-	bool fresh;
+	int err = choose_ring(rc, bytes);
 
-	ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	rc->ring = ring;
-	smc_conn_count(conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
+	if (err)
+		return err;
 	smc_conn_count_size(conn, SMC_STAT_TX_BUFFER, bytes);
 	smc_conn_count(conn, SMC_STAT_TX_USED, bytes);
 	rc->bounds.first = rc->rg->eye_catcher ? EYE_CATCHER_BYTES : 0;
 	rc->bounds.end = bytes;
 	rc->sent = smc_cursor_start(&rc->bounds);
-	conn->tx.base = ring->base;
+	conn->tx.base = rc->ring->base;
 	conn->tx.buffer_bytes = bytes;
 	conn->tx.ring = rc->bounds;
 	return 0;
@@ -535,8 +581,7 @@ void smcr_conn_close(struct smc_conn *conn)
 	struct smcr_conn *rc = conn->priv;
 
 	unlist(rc);
-	if (rc->ring)
-		smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)rc->ring->bytes);
+	smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)rc->bounds.end);
 	smcr_conn_unuse(rc);
 	wait_for_completion(&rc->unused);
 	release_element(rc);
@@ -553,7 +598,7 @@ void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	struct smcr_conn *rc = conn->priv;
 
-	if (rc && rc->ring)
+	if (rc && READ_ONCE(rc->attached))
 		smcr_link_post_cdc(rc, cdc);
 }
 

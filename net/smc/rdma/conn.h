@@ -30,13 +30,13 @@ struct smcr_send_ring;
  * @awaited: the peer must learn of @rmb first, smc_conn_ready() is due; smcr_group.lock
  * @lost: smc_conn_lost() was reported; smcr_group.lock
  * @described: the peer may know the element
- * @attached: the peer's element is known
+ * @attached: the peer's element is known; written under smcr_group.lock
  * @rtoken: its RMB
  * @peer_index: its index there
  * @rx_seqno: number of the last control message that came in
  * @link: where its data goes out; the rest is under its send_lock
- * @ring: where its data is until then
- * @bounds: of the peer's ring, and so of @ring
+ * @ring: where its data is until then; a server has it before it is attached
+ * @bounds: of the peer's ring, and so of what is used of @ring
  * @rkey: key of the peer's RMB on @link
  * @peer_addr: address of the peer's element on @link
  * @sent: everything before this position was given to the device

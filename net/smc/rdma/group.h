@@ -45,11 +45,12 @@ struct smcr_conn;
  * @llc: link layer control
  * @link_lock: held while the state of a queue pair is changed, and while it is
  *	destroyed; outside @memory_lock
- * @memory_lock: protects @rmbs, @rings and their bytes; process context
+ * @memory_lock: protects @rmbs, @rings, their bytes and @largest_ring; process context
  * @rmbs: our RMBs
  * @rings: send rings
  * @rmb_bytes: memory of @rmbs; read without lock
  * @ring_bytes: memory of @rings; read without lock
+ * @largest_ring: size of the largest of @rings, 0 if there is none; read without lock
  * @rtokens_lock: protects @rtokens; taken with bottom halves off
  * @rtokens: the peer's RMBs
  * @closing: the link group has ended
@@ -81,6 +82,7 @@ struct smcr_group {
 	struct list_head rings;
 	unsigned long rmb_bytes;
 	unsigned long ring_bytes;
+	u32 largest_ring;
 	spinlock_t rtokens_lock;	/* protects rtokens */
 	struct smcr_rtoken rtokens[SMC_LLC_MAX_RTOKENS];
 	bool closing;

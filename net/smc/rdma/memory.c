@@ -380,7 +380,7 @@ static int map_ring(struct smcr_group *rg, struct smcr_send_ring *ring)
 /**
  * smcr_send_ring_take() - get a send ring
  * @rg: the group
- * @bytes: its size
+ * @bytes: its size, that of an element which the peer has, or had
  * @fresh: nobody had it before
  *
  * May sleep.
@@ -401,6 +401,7 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 	ring = create_ring(bytes);
 	if (IS_ERR(ring))
 		goto unlock;
+	WRITE_ONCE(rg->largest_ring, max(rg->largest_ring, bytes));
 	*fresh = true;
 	__set_bit(0, &ring->used);
 	list_add(&ring->list, &rg->rings);
