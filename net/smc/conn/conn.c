@@ -117,6 +117,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->token = get_random_u32();
 	conn->counters = smc_net(sock_net(conn->sk))->stats->mode[transport->mode];
 	conn->answered = false;
+	conn->declined = false;
 	conn->lost = false;
 	conn->attached = false;
 	err = transport->conn_open(conn);

@@ -145,6 +145,7 @@ struct smc_conn_urgent {
  * @progress: tells the socket that the handshake can go on; any context; constant
  * @answered: the transport has the answer that the handshake waits for
  * @answer: enum smc_reason, valid with @answered
+ * @declined: the peer has said in the handshake that it does not use the connection
  * @lost: the way to the peer is gone; @lock
  * @token: alert token, for the peer to name this connection by; constant
  * @peer_token: the peer's
@@ -175,6 +176,7 @@ struct smc_conn {
 	void (*progress)(struct smc_conn *conn);
 	bool answered;
 	u32 answer;
+	bool declined;
 	bool lost;
 	u32 token;
 	u32 peer_token;

@@ -187,6 +187,7 @@ static enum smc_outcome declined(struct smc_handshake *hs)
 	const struct smc_clc_decline *decline = &hs->msg.decline;
 
 	hs->peer_diagnosis = decline->diagnosis;
+	hs->conn->declined = true;
 	if (decline->out_of_sync && hs->conn->group)
 		smc_group_discard(hs->conn->group);
 	return fall_back(hs, SMC_REASON_PEER_DECLINED);

@@ -15,6 +15,7 @@
 #include "group.h"
 
 #define EYE_CATCHER_BYTES	4
+#define MAX_ABANDONED		8	/* elements that a group may lose */
 
 static const u8 eye_catcher[EYE_CATCHER_BYTES] = { 0xd9, 0xd4, 0xc2, 0xc5 };
 
@@ -555,19 +556,49 @@ void smcr_conn_use_eye_catcher(struct smcr_conn *rc)
 }
 
 /*
- * Nobody else may have an element that the peer still writes to. It does not when it
- * has said that it is done, or never knew of the element. In all other cases the
- * element is given up until the group ends.
+ * The peer does not write to an element that it never knew of, or has said to be done with
+ * (R-RMB-13): by "closed" or "aborted", or in the handshake by a Decline. That nothing was heard
+ * of it is no proof: a client writes as soon as its Confirm is sent, whether or not that arrives
+ * (R-SC-18).
  */
+static bool may_be_written(const struct smcr_conn *rc)
+{
+	const struct smc_conn *conn = rc->conn;
+
+	return rc->described && !conn->declined &&
+	       !(conn->rx_state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED));
+}
+
+/*
+ * Nobody else gets an element that the peer may still write to; only the end of the group, and
+ * with it of the keys, makes an end of that. A peer could use up all memory so, one connection
+ * after the other. One that has made us give up some has another view of this group than we have:
+ * as when it says that by a Decline (R-DEC-11), no further connection joins. The memory is given
+ * back when those that are in the group have ended. The server opens a new group for what comes
+ * then; a client that is told to join this one answers that it is out of sync (R-SC-07), and the
+ * next one is in a new group.
+ */
+static void abandon_element(struct smcr_conn *rc)
+{
+	struct smcr_group *rg = rc->rg;
+	bool enough;
+
+	spin_lock_bh(&rg->lock);
+	enough = ++rg->nr_abandoned >= MAX_ABANDONED;
+	spin_unlock_bh(&rg->lock);
+	if (enough)
+		smc_group_discard(rc->conn->group);
+}
+
 static void release_element(struct smcr_conn *rc)
 {
 	const struct smc_conn *conn = rc->conn;
 	u32 written = conn->rx.ring.first + conn->rx.produced;
 
-	if (rc->described && rc->attached &&
-	    !(conn->rx_state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED)))
-		return;
-	smcr_rmb_release(rc->rg, rc->rmb, rc->element, written);
+	if (may_be_written(rc))
+		abandon_element(rc);
+	else
+		smcr_rmb_release(rc->rg, rc->rmb, rc->element, written);
 }
 
 /**

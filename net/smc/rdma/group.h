@@ -28,11 +28,12 @@ struct smcr_conn;
  * @version: 1 or 2, of SMC-R and so of LLC messages; constant
  * @net: the namespace; only valid while @group is not NULL
  * @net_cookie: its cookie, which stays
- * @lock: protects @group, @conns, @nr_conns, @settling, @settled; taken with bottom
- *	halves off
+ * @lock: protects @group, @conns, @nr_conns, @nr_abandoned, @settling, @settled; taken
+ *	with bottom halves off
  * @group: the link group, NULL once that has ended
  * @conns: connections by their alert token; read under RCU
  * @nr_conns: how many
+ * @nr_abandoned: elements that nobody may use any more
  * @settling: the connection of the first contact, while its conn_settle is in progress
  * @settled: first contact is over
  * @name: of the device of the first link, for monitoring
@@ -67,6 +68,7 @@ struct smcr_group {
 	struct smc_group *group;
 	DECLARE_HASHTABLE(conns, 6);
 	unsigned int nr_conns;
+	unsigned int nr_abandoned;
 	struct smcr_conn *settling;
 	bool settled;
 	char name[IB_DEVICE_NAME_MAX];
