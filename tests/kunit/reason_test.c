@@ -119,6 +119,8 @@ static void from_errno(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-EPROTO), SMC_REASON_MALFORMED);
 	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-EBADMSG), SMC_REASON_MALFORMED);
 	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-ENODEV), SMC_REASON_NO_DEVICE);
+	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-ENOENT), SMC_REASON_LINK_RTOKEN);
+	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-ENOLINK), SMC_REASON_NO_ACTIVE_LINK);
 	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-EHOSTUNREACH), SMC_REASON_NO_ROUTE);
 	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-ENETUNREACH), SMC_REASON_NO_ROUTE);
 	KUNIT_EXPECT_EQ(test, smc_reason_from_errno(-EOPNOTSUPP), SMC_REASON_OPTION);

@@ -223,11 +223,11 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 	u32 reason;
 	int err;
 
+	/* From here on all is of one version (V2-VER-02) */
+	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
 	reason = smc_select_check_accept(&hs->sent.proposal, accept, &device);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
-	/* From here on all is of one version (V2-VER-02) */
-	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
 	if (mode == SMC_MODE_R)
 		device = proposed_port(hs, accept->variant);
 	candidate = &hs->candidates[mode].list[device];

@@ -153,7 +153,8 @@ static enum smc_outcome fall_back(struct smc_handshake *hs, u32 reason)
  * @why: reasons for each variant, or NULL when this is not the reply to a Proposal
  * @reason: enum smc_reason
  *
- * The form follows the version of the Proposal (V2-DCL-12).
+ * The form follows the version of the Proposal (V2-DCL-12), later that of the choice
+ * (V2-VER-02): a peer of version 1 takes no other form.
  *
  * Return: SMC_FALLBACK, or SMC_FAILED if the Decline could not be sent.
  */
@@ -254,12 +255,26 @@ static enum smc_outcome dispatch(struct smc_handshake *hs)
 	}
 }
 
+/*
+ * What is not even the right kind of message ends the connection (R-CLC-25). A Decline does so as
+ * well: whoever sent it went on with TCP, and would take ours for data.
+ */
+static enum smc_outcome malformed(struct smc_handshake *hs)
+{
+	if (hs->header.type != hs->expected)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	hs->version = hs->header.version;
+	if (hs->expected == SMC_CLC_CONFIRM)
+		return smc_server_refuse(hs, SMC_REASON_MALFORMED);
+	return smc_handshake_decline(hs, NULL, SMC_REASON_MALFORMED);
+}
+
 /* @err: of smc_handshake_receive(), negative */
 static enum smc_outcome broken(struct smc_handshake *hs, int err)
 {
 	switch (err) {
 	case -EPROTO:
-		return smc_handshake_decline(hs, NULL, SMC_REASON_MALFORMED);
+		return malformed(hs);
 	case -EBADMSG:
 	case -ENODATA:
 		return smc_handshake_fail(hs, -ECONNRESET);

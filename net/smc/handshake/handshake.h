@@ -133,5 +133,6 @@ enum smc_outcome smc_client_opened(struct smc_handshake *hs);
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs);
 enum smc_outcome smc_server_opened(struct smc_handshake *hs);
 enum smc_outcome smc_server_confirmed(struct smc_handshake *hs);
+enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason);
 
 #endif /* _NET_SMC_HANDSHAKE_HANDSHAKE_H */

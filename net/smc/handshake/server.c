@@ -163,11 +163,17 @@ enum smc_outcome smc_server_opened(struct smc_handshake *hs)
 	return smc_handshake_expect(hs, SMC_CLC_CONFIRM);
 }
 
-/*
- * The late Decline of version 2. On a later contact of SMC-R the client is connected
- * since its Confirm, and nothing can be declined any more (R-SC-13, R-DEC-04).
+/**
+ * smc_server_refuse() - the Confirm cannot be accepted
+ * @hs: the handshake
+ * @reason: enum smc_reason
+ *
+ * This is the late Decline of version 2. On a later contact of SMC-R the client is connected since
+ * its Confirm, and nothing can be declined any more (R-SC-13, R-DEC-04).
+ *
+ * Return: how far the handshake is.
  */
-static enum smc_outcome refuse(struct smc_handshake *hs, u32 reason)
+enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason)
 {
 	if (!hs->conn->first_contact && hs->sent.accept.variant & SMC_VARIANTS_R)
 		return smc_handshake_fail(hs, -ECONNRESET);
@@ -188,11 +194,11 @@ enum smc_outcome smc_server_confirmed(struct smc_handshake *hs)
 
 	reason = smc_select_check_confirm(&hs->choice, &hs->sent.accept, confirm);
 	if (reason)
-		return refuse(hs, reason);
+		return smc_server_refuse(hs, reason);
 	if (confirm->is_first_contact)	/* nobody else is in the group yet */
 		hs->conn->group->first_contact = confirm->first_contact;
 	err = smc_conn_attach(hs->conn, confirm);
 	if (err)
-		return refuse(hs, smc_reason_from_errno(err));
+		return smc_server_refuse(hs, smc_reason_from_errno(err));
 	return smc_handshake_settle(hs);
 }

@@ -147,6 +147,10 @@ u32 smc_reason_from_errno(int error)
 		return SMC_REASON_MALFORMED;
 	case -ENODEV:
 		return SMC_REASON_NO_DEVICE;
+	case -ENOENT:
+		return SMC_REASON_LINK_RTOKEN;
+	case -ENOLINK:
+		return SMC_REASON_NO_ACTIVE_LINK;
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
 		return SMC_REASON_NO_ROUTE;
