@@ -299,6 +299,15 @@ static struct job *free_job(bool all)
 	}
 }
 
+static void run_test(const struct test *test, int variant)
+{
+	if (test->alone)
+		free_job(true);
+	start_job(free_job(false), test, variant);
+	if (test->alone)
+		free_job(true);
+}
+
 /**
  * harness_main() - all of main()
  * @suite: what to run
@@ -328,7 +337,7 @@ int harness_main(const struct suite *suite, int argc, char **argv)
 			if (options.list)
 				printf("%s.%s\n", suite->variant_name(v), test->name);
 			else
-				start_job(free_job(false), test, v);
+				run_test(test, v);
 		}
 	}
 	if (options.list)

@@ -20,6 +20,7 @@
  * @body: the function
  * @applies: is it meant for this variant? NULL: for all
  * @seconds: limit, 0: TEST_SECONDS
+ * @alone: it changes something that others would notice
  * @next: list of all tests
  */
 struct test {
@@ -27,6 +28,7 @@ struct test {
 	void (*body)(void);
 	bool (*applies)(int variant);
 	int seconds;
+	bool alone;
 	struct test *next;
 };
 

@@ -14,6 +14,8 @@
 #define EYE_R		0xe2d4c3d9
 #define SIZE_CODE	2	/* RING_BYTES */
 #define MTU_1024	3
+#define ANSWER_MS	5000
+#define BRIEF_MS	10
 
 static struct msg msg, reply;
 
@@ -82,10 +84,14 @@ static void put_end(const struct hostile *h)
 	put(&msg, AT_R_PSN, 3, h->qp.psn);
 }
 
+/* Of a later contact there is less to be said */
 static void build_accept(const struct hostile *h)
 {
 	if (h->version == 1) {
-		frame(ACCEPT, 68, 0x18);
+		frame(ACCEPT, 68, h->later ? 0x10 : 0x18);
+	} else if (h->later) {
+		frame(ACCEPT, 108, 0x20);
+		put_eid(AT_R_EID);
 	} else {
 		frame(ACCEPT, 160, 0x28);
 		put_eid(AT_R_EID);
@@ -100,11 +106,9 @@ static void build_accept(const struct hostile *h)
 
 static void build_confirm(const struct hostile *h)
 {
-	bool first = get(&reply, AT_FLAGS, 1) & 0x08;
-
 	if (h->version == 1) {
 		frame(CONFIRM, 68, 0x10);
-	} else if (!first) {
+	} else if (h->later) {
 		frame(CONFIRM, 108, 0x20);
 		put_eid(AT_R_EID);
 	} else {
@@ -151,6 +155,15 @@ static void app_main(void *arg)
 	h->app_error = connect(h->app, &to.sa, to.len) ? errno : 0;
 }
 
+static void send_clc(const struct hostile *h)
+{
+	if (h->spoil)
+		h->spoil(&msg);
+	if (h->cut && get(&msg, AT_TYPE, 1) != PROPOSAL)
+		msg.len = h->cut;
+	attacker_send(h->tcp, &msg);
+}
+
 static void meet_client(struct hostile *h)
 {
 	struct addr addr = own_address(h);
@@ -161,8 +174,6 @@ static void meet_client(struct hostile *h)
 	worker_start(&h->worker, app_main, h);
 	h->tcp = accept_from(h->listener);
 	attacker_expect(h->tcp, &reply, PROPOSED);
-	build_accept(h);
-	attacker_send(h->tcp, &msg);
 }
 
 static void meet_server(struct hostile *h)
@@ -170,11 +181,40 @@ static void meet_server(struct hostile *h)
 	h->listener = listen_any(5);
 	h->tcp = attacker_connect(h->listener);
 	build_proposal(h);
-	attacker_send(h->tcp, &msg);
-	attacker_expect(h->tcp, &reply, ACCEPTED);
-	TRUE(get(&reply, AT_FLAGS, 1) & 0x08);
+	send_clc(h);
+}
+
+enum reaction hostile_await(struct hostile *h, struct msg *answer)
+{
+	struct pollfd pfd = { .fd = h->tcp, .events = POLLIN };
+	long end = now_ms() + scaled(ANSWER_MS);
+
+	while (h->later && !OK(poll(&pfd, 1, BRIEF_MS)) && now_ms() < end)
+		if (llc_wait(h, 0))
+			FAIL("unexpected LLC message");
+	return attacker_wait(h->tcp, answer, scaled(ANSWER_MS));
+}
+
+bool hostile_accepted(struct hostile *h)
+{
+	EQ(hostile_await(h, &reply), ACCEPTED);
 	learn_end(h);
-	qp_connect(&h->qp, &h->end);
+	return get(&reply, AT_FLAGS, 1) & 0x08;
+}
+
+static void take_accept(struct hostile *h)
+{
+	EQ(!hostile_accepted(h), h->later);
+	if (!h->later)
+		qp_connect(&h->qp, &h->end);
+}
+
+static void take_confirm(struct hostile *h)
+{
+	EQ(hostile_await(h, &reply), CONFIRMED);
+	learn_end(h);
+	if (!h->later)
+		qp_connect(&h->qp, &h->end);
 }
 
 void hostile_init(struct hostile *h)
@@ -192,51 +232,64 @@ void hostile_init(struct hostile *h)
 	h->link_aborts = counter_of(COUNTERS_R, COUNT_LINK_ABORTS);
 }
 
-void hostile_hello(struct hostile *h)
+void hostile_propose(struct hostile *h)
 {
-	qp_create(&h->qp, h->deaf);
-	if (!h->my_rkey)
-		h->my_rkey = h->qp.area_mr->rkey;
-	h->my_addr = (uintptr_t)h->qp.ring;
+	if (!h->later) {
+		qp_create(&h->qp, h->deaf);
+		if (!h->my_rkey)
+			h->my_rkey = h->qp.area_mr->rkey;
+		h->my_addr = (uintptr_t)h->qp.ring;
+	}
 	if (h->server)
 		meet_client(h);
 	else
 		meet_server(h);
 }
 
-void hostile_clc(struct hostile *h)
+void hostile_answer(struct hostile *h)
 {
-	hostile_hello(h);
 	if (h->server) {
-		attacker_expect(h->tcp, &reply, CONFIRMED);
-		learn_end(h);
-		qp_connect(&h->qp, &h->end);
+		build_accept(h);
 	} else {
+		take_accept(h);
 		build_confirm(h);
-		attacker_send(h->tcp, &msg);
 	}
+	send_clc(h);
 }
 
-/* Another connection of the group, to another application; the attacker is the client */
-void hostile_again(struct hostile *h, const struct hostile *first)
+void hostile_clc(struct hostile *h)
+{
+	hostile_propose(h);
+	hostile_answer(h);
+	if (h->server)
+		take_confirm(h);
+}
+
+void hostile_join(struct hostile *h, const struct hostile *first)
 {
 	hostile_init(h);
+	h->later = true;
 	h->qp = first->qp;
+	h->end = first->end;
 	h->peer_id = first->peer_id;
 	h->link_num = first->link_num;
 	h->my_rkey = first->my_rkey;
 	h->my_addr = first->my_addr;
-	h->listener = listen_any(5);
-	h->tcp = attacker_connect(h->listener);
-	build_proposal(h);
-	attacker_send(h->tcp, &msg);
-	attacker_expect(h->tcp, &reply, ACCEPTED);
-	EQ(get(&reply, AT_FLAGS, 1) & 0x08, 0);
-	learn_end(h);
-	build_confirm(h);
-	attacker_send(h->tcp, &msg);
-	h->app = accept_from(h->listener);
-	EQ(is_tcp(h->app), 0);
+}
+
+void hostile_again(struct hostile *h, const struct hostile *first)
+{
+	hostile_join(h, first);
+	hostile_clc(h);
+	hostile_finish(h);
+}
+
+void hostile_leave(struct hostile *h)
+{
+	if (h->app >= 0)
+		close(h->app);
+	close(h->tcp);
+	close(h->listener);
 }
 
 void app_joined(struct hostile *h)

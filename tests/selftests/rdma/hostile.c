@@ -86,12 +86,15 @@ static void take_cdc(struct hostile *h, const uint8_t *bytes, size_t len)
 	h->their_state = bytes[CDC_AT_STATE];
 }
 
-/* The module may want to know whether we are there, at any moment */
+/* The module may want to know whether we are there, or tell of memory, at any moment */
 static bool answered(struct hostile *h, uint8_t *bytes)
 {
+	enum llc_type type = bytes[0] & 0x0f;
 	static struct msg msg;
 
-	if (h->mute || (bytes[0] & 0x0f) != TEST_LINK || bytes[LLC_AT_FLAGS] & LLC_REPLY)
+	if (h->mute || bytes[LLC_AT_FLAGS] & LLC_REPLY)
+		return false;
+	if (type != TEST_LINK && type != CONFIRM_RKEY)
 		return false;
 	memcpy(msg.bytes, bytes, LLC_LEN);
 	msg.len = LLC_LEN;
@@ -210,11 +213,24 @@ void hostile_close(struct hostile *h)
 {
 	qp_check_guards(&h->qp);
 	bystanders_check();
-	if (h->app >= 0)
-		close(h->app);
-	close(h->tcp);
-	close(h->listener);
+	hostile_leave(h);
 	qp_destroy(&h->qp);
+}
+
+void hostile_part(struct hostile *h)
+{
+	long end = now_ms() + scaled(ANSWER_MS);
+
+	close(h->app);
+	h->app = -1;
+	while (!(h->their_state & CLOSED)) {
+		TRUE(!take_one(h));
+		if (now_ms() > end)
+			FAIL("the peer does not close");
+		pause_briefly();
+	}
+	h->state_flags = DONE | CLOSED;
+	cdc_send(h);
 }
 
 /* --- CDC --- */
@@ -399,6 +415,26 @@ void expect_tcp(struct hostile *h)
 
 	attacker_expect(h->tcp, &msg, DECLINED);
 	expect_declined(h);
+}
+
+/* The Decline has the form of the version that was chosen (V2-DCL-01, R-CLC-12) */
+static void expect_reason(struct hostile *h, enum reason reason)
+{
+	static struct msg msg;
+
+	attacker_expect(h->tcp, &msg, DECLINED);
+	EQ(get(&msg, AT_DIAGNOSIS, 4), reason);
+	EQ(msg.len, h->version == 1 ? DECLINE_SHORT : DECLINE_LONG);
+	EQ(get(&msg, AT_FLAGS, 1), h->version << 4 | (reason == OUT_OF_SYNC ? 0x08 : 0));
+	expect_declined(h);
+}
+
+void expect_outcome(struct hostile *h, const struct expected *expected)
+{
+	if (expected->outcome == DECLINE_COMES)
+		expect_reason(h, expected->reason);
+	else
+		expect_no_connection(h);
 }
 
 /* --- bystanders --- */

@@ -28,8 +28,78 @@
 #define AT_R_MAX_CONNS		140
 #define AT_R_MAX_LINKS		141
 #define AT_R_FEATURES		142
+#define AT_R_VENDOR		144
 #define AT_R_GID_COUNT		156
 #define AT_R_GIDS		160
+
+/* Why a connection is declined */
+enum reason {
+	NO_DEVICE	= 0x03030000,
+	NO_ISM_DEVICE	= 0x03030001,
+	NO_RDMA_DEVICE	= 0x03030002,
+	NO_UEID		= 0x03030008,
+	RELEASE		= 0x03030009,
+	MAX_CONNS	= 0x0303000a,
+	MAX_LINKS	= 0x0303000b,
+	MODE		= 0x03040000,
+	PREFIX		= 0x03070000,
+	NO_ROUTE	= 0x030e0000,
+	MALFORMED	= 0x03100000,
+	RESERVED_VALUE	= 0x03100001,
+	NOT_OFFERED	= 0x03100003,
+	CONFIRM_DIFFERS	= 0x03100004,
+	ADDRESS_FAMILY	= 0x03100005,
+	BUFFER_LIMIT	= 0x03100006,
+	OUT_OF_SYNC	= 0x04000000,
+	RTOKEN		= 0x09990001,
+};
+
+/* What becomes of a connection */
+enum outcome {
+	DECLINE_COMES,
+	TCP_ENDS,
+	ACCEPT_COMES,
+	CONNECTED,
+};
+
+/**
+ * struct expected - what must come of a message
+ * @outcome: so it goes on
+ * @reason: of the Decline
+ * @at: in the Accept, what to look at
+ * @bytes: how many of it
+ * @value: what must be there
+ */
+struct expected {
+	enum outcome outcome;
+	enum reason reason;
+	size_t at;
+	int bytes;
+	uint64_t value;
+};
+
+#define DECLINES(reason)		{ DECLINE_COMES, reason }
+#define ENDS				{ TCP_ENDS }
+#define WORKS				{ CONNECTED }
+#define ACCEPTS(at, bytes, value)	{ ACCEPT_COMES, 0, at, bytes, value }
+
+/**
+ * struct row - a field of a CLC message that is wrong, or odd
+ * @what: for people
+ * @expected: what must come of it
+ * @at: the field
+ * @bytes: how many it has, 0: none is changed
+ * @value: what is put there
+ * @length: of the whole message, its trailer moved; 0: as it was
+ */
+struct row {
+	const char *what;
+	struct expected expected;
+	size_t at;
+	int bytes;
+	uint64_t value;
+	size_t length;
+};
 
 /* Types of LLC messages, without the bits of version 2 */
 enum llc_type {
@@ -91,6 +161,9 @@ extern int chosen;		/* this test's */
  * @server: it is the server
  * @version: of SMC-R
  * @max_links: what it would like, or grants
+ * @later: the group is there already
+ * @spoil: changes what it says in CLC, before that is sent
+ * @cut: so much of its Accept or Confirm is sent, 0: all
  * @deaf: it receives nothing by RDMA
  * @mute: it does not even answer TEST LINK
  * @qp: its queue pair
@@ -128,6 +201,9 @@ struct hostile {
 	bool server;
 	int version;
 	int max_links;
+	bool later;
+	void (*spoil)(struct msg *msg);
+	size_t cut;
 	bool deaf;
 	bool mute;
 	struct qp qp;
@@ -165,14 +241,21 @@ struct hostile {
 /* Before the handshake, in the role and version of this test */
 void hostile_init(struct hostile *h);
 /* Steps of a first contact, up to here in good order */
-void hostile_hello(struct hostile *h);		/* all of CLC but the last message */
+void hostile_propose(struct hostile *h);	/* the Proposal is sent, or has come */
+/* The module's answer; of a later contact it may have to tell of new memory before */
+enum reaction hostile_await(struct hostile *h, struct msg *answer);
+bool hostile_accepted(struct hostile *h);	/* takes the Accept: is it first contact? */
+void hostile_answer(struct hostile *h);		/* our Accept or Confirm is sent */
 void hostile_clc(struct hostile *h);
 void hostile_confirm_link(struct hostile *h);
 void hostile_add_link(struct hostile *h);	/* if there is to be one */
 void hostile_finish(struct hostile *h);		/* the application has its connection */
 void hostile_open(struct hostile *h);		/* all steps */
-/* Another connection in the same group */
-void hostile_again(struct hostile *h, const struct hostile *first);
+/* Another connection of the same group, with another application */
+void hostile_join(struct hostile *h, const struct hostile *first);	/* in place of init */
+void hostile_again(struct hostile *h, const struct hostile *first);	/* all steps */
+void hostile_leave(struct hostile *h);		/* this connection only */
+void hostile_part(struct hostile *h);		/* closed by both sides in good order */
 void hostile_close(struct hostile *h);		/* and nobody else is harmed */
 void app_joined(struct hostile *h);		/* where it is the client: connect() returns */
 
@@ -201,6 +284,7 @@ void expect_violation(struct hostile *h);	/* one connection aborted, the link wo
 void expect_no_connection(struct hostile *h);	/* first contact: TCP ends */
 void expect_tcp(struct hostile *h);		/* a Decline comes, TCP goes on */
 void expect_declined(struct hostile *h);	/* the same after the Decline */
+void expect_outcome(struct hostile *h, const struct expected *expected);	/* Decline or end */
 
 /* Two honest sockets beside it */
 void bystanders_open(void);
