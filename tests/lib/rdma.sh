@@ -6,52 +6,133 @@
 # rdma_wire: two RDMA ports in one kernel, joined by a wire: rxe0 on smc0 (10.9.0.1, fd09::1) and
 # rxe1 on smc1 (10.9.0.2, fd09::2). A connection between the two addresses really goes over
 # that wire, although both belong to this host: what comes in is routed by the table of local
-# addresses, all else by two rules before it.
+# addresses, all else by two rules before it. RDMA_BETWEEN is the name of a namespace through which
+# the wire shall lead, if any.
 rdma_wire() {
-	ip link add smc0 type veth peer name smc1 || return 1
+	rdma_join && rdma_prepare smc &&
+		rdma_lead smc 10.9.0.1 10.9.0.2 && rdma_lead smc fd09::1 fd09::2 && rdma_ports
+}
+
+# rdma_routed: the same, with a router in the namespace RDMA_BETWEEN: 10.9.0.1 and 10.9.1.2, fd09::1
+# and fd09:1::2.
+rdma_routed() {
+	ip netns add "$RDMA_BETWEEN" && ip -n "$RDMA_BETWEEN" link set lo up || return 1
+	ip netns exec "$RDMA_BETWEEN" sh -c '
+		echo 1 >/proc/sys/net/ipv4/ip_forward
+		echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
+		echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad'
 	for port in 0 1; do
-		echo 0 >/proc/sys/net/ipv6/conf/smc$port/accept_dad
-		echo 1 >/proc/sys/net/ipv4/conf/smc$port/accept_local
-		echo 0 >/proc/sys/net/ipv4/conf/smc$port/rp_filter
-		ip link set smc$port mtu "${RDMA_MTU:-1500}" up || return 1
+		ip link add smc$port type veth peer name port$port netns "$RDMA_BETWEEN" &&
+			ip -n "$RDMA_BETWEEN" link set port$port mtu "${RDMA_MTU:-1500}" up &&
+			ip -n "$RDMA_BETWEEN" addr add 10.9.$port.254/24 dev port$port &&
+			ip -n "$RDMA_BETWEEN" addr add fd09:$port::254/64 dev port$port nodad || return 1
+	done
+	rdma_prepare smc && rdma_lead smc 10.9.0.1 10.9.1.2 10.9.0.254 10.9.1.254 &&
+		rdma_lead smc fd09:0::1 fd09:1::2 fd09:0::254 fd09:1::254 && rdma_ports
+}
+
+# rdma_vlan ID: a VLAN on the wire: 10.9.ID.1 and 2, fd09:ID::1 and 2 on smc0.ID and smc1.ID
+rdma_vlan() {
+	for port in 0 1; do
+		ip link add link smc$port name smc$port."$1" type vlan id "$1" || return 1
+	done
+	rdma_prepare smc ".$1" && rdma_lead smc 10.9."$1".1 10.9."$1".2 "" "" ".$1" &&
+		rdma_lead smc fd09:"$1"::1 fd09:"$1"::2 "" "" ".$1"
+}
+
+# rdma_apart: a second wire without RDMA, app0 (10.10.0.1) and app1 (10.10.0.2); the RDMA ports have
+# addresses in its subnet, 10.10.0.11 and 10.10.0.12.
+rdma_apart() {
+	ip link add app0 type veth peer name app1 && rdma_prepare app &&
+		rdma_lead app 10.10.0.1 10.10.0.2 && rdma_lead smc 10.10.0.11 10.10.0.12
+}
+
+rdma_join() {
+	if [ -z "${RDMA_BETWEEN-}" ]; then
+		ip link add smc0 type veth peer name smc1
+		return
+	fi
+	ip netns add "$RDMA_BETWEEN" && ip -n "$RDMA_BETWEEN" link add bridge0 type bridge &&
+		ip -n "$RDMA_BETWEEN" link set bridge0 up || return 1
+	for port in 0 1; do
+		ip link add smc$port type veth peer name port$port netns "$RDMA_BETWEEN" &&
+			ip -n "$RDMA_BETWEEN" link set port$port master bridge0 up || return 1
+	done
+}
+
+# rdma_prepare PREFIX [SUFFIX]: the two devices take packets from each other, which this host has sent
+rdma_prepare() {
+	for port in 0 1; do
+		device=$1$port${2-}
+		echo 0 >"/proc/sys/net/ipv6/conf/$device/accept_dad"
+		echo 1 >"/proc/sys/net/ipv4/conf/$device/accept_local"
+		echo 0 >"/proc/sys/net/ipv4/conf/$device/rp_filter"
+		ip link set "$device" mtu "${RDMA_MTU:-1500}" up &&
+			ip rule add pref 1$port iif "$device" lookup local &&
+			ip -6 rule add pref 1$port iif "$device" lookup local || return 1
 	done
 	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
-	for port in 0 1; do
-		rdma_wire_end $port $((port + 1)) $((2 - port)) $((1 - port)) || return 1
+	rdma_look_there_later
+}
+
+# Local addresses come behind the rules of rdma_lead, if they do not yet.
+rdma_look_there_later() {
+	for family in -4 -6; do
+		ip $family rule add pref 30 lookup local
+		ip $family rule del pref 0
 	done
-	ip rule add pref 30 lookup local && ip rule del pref 0 || return 1
-	ip -6 rule add pref 30 lookup local && ip -6 rule del pref 0 || return 1
+	:
+} 2>/dev/null
+
+# rdma_lead PREFIX ADDRESS0 ADDRESS1 [GATEWAY0 GATEWAY1 [SUFFIX]]
+rdma_lead() {
+	rdma_lead_one 0 "$1" "$2" "$3" "${4-}" "${6-}" && rdma_lead_one 1 "$1" "$3" "$2" "${5-}" "${6-}"
+}
+
+# rdma_lead_one PORT PREFIX OWN PEER GATEWAY SUFFIX: the way from one address to the other
+rdma_lead_one() {
+	family=-4 length=24 device=$2$1$6
+	case $3 in
+	*:*)
+		family=-6 length=64
+		ip -6 addr add "$3/$length" dev "$device" nodad || return 1
+		;;
+	*)
+		ip addr add "$3/$length" dev "$device" || return 1
+		;;
+	esac
+	ip $family rule add pref 2"$1" to "$4" lookup 10"$1" || return 1
+	if [ -n "$5" ]; then
+		ip $family route add "$4" via "$5" dev "$device" src "$3" table 10"$1"
+		return
+	fi
+	mac=$(cat "/sys/class/net/$2$((1 - $1))$6/address")
+	ip neigh add "$4" lladdr "$mac" dev "$device" nud permanent &&
+		ip $family route add "$4" dev "$device" src "$3" table 10"$1"
+}
+
+rdma_ports() {
 	rdma link add rxe0 type rxe netdev smc0 && rdma link add rxe1 type rxe netdev smc1
 }
 
-# rdma_wire_end PORT OWN PEER OTHER-PORT
-rdma_wire_end() {
-	mac=$(cat /sys/class/net/smc"$4"/address)
-	ip addr add 10.9.0."$2"/24 dev smc"$1" &&
-	ip addr add fd09::"$2"/64 dev smc"$1" nodad &&
-	ip neigh add 10.9.0."$3" lladdr "$mac" dev smc"$1" nud permanent &&
-	ip neigh add fd09::"$3" lladdr "$mac" dev smc"$1" nud permanent &&
-	ip rule add pref 1"$1" iif smc"$1" lookup local &&
-	ip rule add pref 2"$1" to 10.9.0."$3" lookup 10"$1" &&
-	ip route add 10.9.0."$3" dev smc"$1" src 10.9.0."$2" table 10"$1" &&
-	ip -6 rule add pref 1"$1" iif smc"$1" lookup local &&
-	ip -6 rule add pref 2"$1" to fd09::"$3" lookup 10"$1" &&
-	ip -6 route add fd09::"$3" dev smc"$1" src fd09::"$2" table 10"$1"
-}
-
-# rdma_unwire: undoes rdma_wire, for tests that share a guest with others.
+# rdma_unwire: undoes all that, as far as it is there.
 rdma_unwire() {
-	ip rule add pref 0 lookup local && ip rule del pref 30
-	ip -6 rule add pref 0 lookup local && ip -6 rule del pref 30
-	for port in 0 1; do
-		[ ! -e "/sys/class/infiniband/rxe$port" ] || rdma link del "rxe$port"
-		for pref in "1$port" "2$port"; do
-			ip rule del pref "$pref"
-			ip -6 rule del pref "$pref"
+	for family in -4 -6; do
+		ip $family rule add pref 0 lookup local
+		for pref in 10 11 20 21 30; do
+			while ip $family rule del pref $pref; do
+				:
+			done
 		done
 	done
-	ip link del smc0
-}
+	for port in 0 1; do
+		rdma link del "rxe$port"
+		ip link del "smc$port"
+		ip link del "app$port"
+	done
+	[ -z "${RDMA_BETWEEN-}" ] || ip netns del "$RDMA_BETWEEN"
+	:
+} 2>/dev/null
 
 # rdma_guest: an RDMA port on the wire between two guests, and a user EID; after wire_up. Buffers of
 # which there is memory for hundreds.

@@ -2,6 +2,7 @@
 """The two RDMA ports in one kernel that rdma_wire() of tests/lib/rdma.sh makes, and links on them."""
 
 import ipaddress
+import os
 import socket
 import subprocess
 from pathlib import Path
@@ -38,6 +39,19 @@ def unplug(port):
 def plug_in(port):
     subprocess.run(['rdma', 'link', 'add', f'rxe{port}', 'type', 'rxe', 'netdev', f'smc{port}'],
                    check=True)
+
+
+def shell(script, **more):
+    """Calls functions of lib/rdma.sh, which RDMA_LIB names."""
+    done = subprocess.run(['sh', '-c', f'. "$RDMA_LIB"; {script}'], capture_output=True, text=True,
+                          env=dict(os.environ, **more), check=False)
+    if done.returncode:
+        raise ValueError(f'{script}: {done.stdout}{done.stderr}')
+
+
+def have(addresses):
+    """Whether each port has its address already; work of the core adds them."""
+    return all(gid(address) in gids(port) for port, address in zip(PORTS, addresses))
 
 
 def links(gen):
