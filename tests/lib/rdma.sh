@@ -143,49 +143,57 @@ rdma_guest() {
 	smcd ueid add SMCTEST
 }
 
-# talk SERVER ADDRESS PORT CASE...: talk.py between the two guests, one of which is the server;
-# each case is a test point of the other.
+# no_connection: is none left? For wait_for.
+no_connection() {
+	[ "$(objects conn live)" = 0 ]
+}
+
+# talk_listen PROGRAM ADDRESS PORT: talk.py as a server in the background; its process is talk_pid.
+talk_listen() {
+	smc_run "$1" serve "$2" "$3" 2>/dev/null &
+	talk_pid=$!
+	until ss -Hltn "sport = :$3" | grep -q LISTEN; do
+		sleep 0.1
+	done
+}
+
+# talk SERVER PORT CASE...: talk.py between the two guests, one of which is the server; each case is a
+# test point of the other.
 talk() {
-	talk_server=$1 talk_address=$2 talk_port=$3
-	talk_program=$VM_DIR/../selftests/interop/talk.py
-	shift 3
-
-	if [ "$VM_GUEST" = "$talk_server" ]; then
-		talk_serve
-	else
-		sync "talk-$talk_port"
-		talk_points "$@"
-		sync "talked-$talk_port"
-	fi
+	talk_between "$1" "$2" "$MY_ADDR" "$PEER_ADDR"
+	shift 2
+	talk_turn talk_points "$@"
 }
 
-talk_serve() {
-	smc_run "$talk_program" serve "$talk_address" "$talk_port" &
-	wait_listen "$talk_port" || die "no server"
-	sync "talk-$talk_port"
-	sync "talked-$talk_port"
-	kill $!
+# talk6: the same over IPv6
+talk6() {
+	talk_between "$1" "$2" "$MY_ADDR6" "$PEER_ADDR6"
+	shift 2
+	talk_turn talk_points "$@"
 }
 
-# held SERVER ADDRESS PORT COMMAND...: the command, on the other guest, while a connection is open.
+# held SERVER PORT COMMAND...: the command, on the other guest, while a connection is open.
 held() {
-	talk_server=$1 talk_address=$2 talk_port=$3
-	talk_program=$VM_DIR/../selftests/interop/talk.py
-	shift 3
+	talk_between "$1" "$2" "$MY_ADDR" "$PEER_ADDR"
+	shift 2
+	talk_turn talk_held "$@"
+}
 
-	if [ "$VM_GUEST" = "$talk_server" ]; then
-		talk_serve
-		return
-	fi
+# talk_between SERVER PORT MINE PEERS
+talk_between() {
+	talk_server=$1 talk_port=$2 talk_address=$4
+	talk_program=$VM_DIR/../selftests/interop/talk.py
+	[ "$VM_GUEST" != "$talk_server" ] || talk_address=$3
+}
+
+# talk_turn COMMAND...: the server serves while the other guest runs the command
+talk_turn() {
+	[ "$VM_GUEST" != "$talk_server" ] ||
+		talk_listen "$talk_program" "$talk_address" "$talk_port"
 	sync "talk-$talk_port"
-	mkfifo /tmp/held
-	smc_run "$talk_program" call "$talk_address" "$talk_port" hold </tmp/held &
-	exec 8>/tmp/held
-	"$@"
-	exec 8>&-
-	check "port $talk_port: held" wait $!
-	rm /tmp/held
+	[ "$VM_GUEST" = "$talk_server" ] || "$@"
 	sync "talked-$talk_port"
+	[ "$VM_GUEST" != "$talk_server" ] || kill "$talk_pid"
 }
 
 # talk_points CASE...: one test point for each
@@ -194,4 +202,14 @@ talk_points() {
 		check "port $talk_port: $talk_case" timeout 120 smc_run "$talk_program" call \
 			"$talk_address" "$talk_port" "$talk_case"
 	done
+}
+
+talk_held() {
+	mkfifo /tmp/held
+	smc_run "$talk_program" call "$talk_address" "$talk_port" hold </tmp/held &
+	exec 8>/tmp/held
+	"$@"
+	exec 8>&-
+	check "port $talk_port: held" wait $!
+	rm /tmp/held
 }
