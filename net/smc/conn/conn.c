@@ -74,7 +74,8 @@ void smc_conn_exit(void)
  * smc_conn_init() - a socket's connection that holds nothing yet
  * @conn: part of the socket
  * @sk: the socket
- * @progress: tells the socket that the handshake can go on; any context
+ * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
+ *	freed after the application has closed it; any context
  */
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*progress)(struct smc_conn *conn))
@@ -286,6 +287,8 @@ void smc_conn_free(struct smc_conn *conn)
 	smc_group_leave(conn->group);
 	conn->group = NULL;
 	smc_object_destroyed(SMC_OBJECT_CONN);
+	if (conn->released)
+		conn->progress(conn);
 	sock_put(conn->sk);
 	module_put(owner);
 }

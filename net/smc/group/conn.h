@@ -142,7 +142,8 @@ struct smc_conn_urgent {
  * @priv: the transport's own
  * @group: link group, or NULL; the connection holds a reference
  * @first_contact: it is the first of its group, which the handshake is to form
- * @progress: tells the socket that the handshake can go on; any context; constant
+ * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
+ *	freed after the application has closed it; any context; constant
  * @answered: the transport has the answer that the handshake waits for
  * @answer: enum smc_reason, valid with @answered
  * @declined: the peer has said in the handshake that it does not use the connection

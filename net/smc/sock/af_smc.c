@@ -55,6 +55,8 @@ static void sock_work(struct work_struct *work)
 	lock_sock(sk);
 	if (smc->state == SMC_SOCK_LISTEN)
 		smc_accept_steps(smc);
+	else if (smc->kept)
+		smc_tcp_drop(smc);
 	else if (smc->state == SMC_SOCK_ACTIVE && smc->conn.lost)
 		smc_tcp_reset(smc);	/* so the peer learns of it (R-TRM-09) */
 	else if (!smc->driven)
@@ -293,8 +295,19 @@ static unsigned long patience(const struct smc_sock *smc)
 	struct net *net = sock_net(&smc->sk);
 
 	if (READ_ONCE(smc->conn.state) == SMC_CLOSE_ABORT_WAIT)
-		return 2 * HZ;
+		return SMC_ABORT_PATIENCE;
 	return READ_ONCE(net->ipv4.sysctl_tcp_fin_timeout);
+}
+
+/*
+ * Can only TCP tell that the peer has given up? On a synchronous transport it cannot do so
+ * without our noticing.
+ */
+static bool needs_tcp(const struct smc_conn *conn)
+{
+	const struct smc_transport *transport = READ_ONCE(conn->transport);
+
+	return transport && !transport->synchronous;
 }
 
 /**
@@ -309,6 +322,7 @@ void smc_sock_kill(struct smc_sock *smc)
 	struct sock *sk = &smc->sk;
 	bool unfinished = smc->hs;
 	bool reset = unfinished;
+	bool keep = false;
 
 	if (unfinished)
 		smc_handshake_free(smc->hs);
@@ -319,8 +333,12 @@ void smc_sock_kill(struct smc_sock *smc)
 		reset = end_connection(smc) || smc->conn.lost;
 		smc_sock_timer(smc, jiffies + patience(smc));
 		smc_close_release(&smc->conn);
+		keep = !reset && needs_tcp(&smc->conn);
 	}
-	smc_tcp_release(smc, reset);
+	if (keep)
+		smc_tcp_keep(smc);
+	else
+		smc_tcp_release(smc, reset);
 	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
 	if (unfinished)
 		smc_conn_cancel(&smc->conn);

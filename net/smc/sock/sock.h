@@ -98,6 +98,7 @@ struct smc_accept_queue {
  * @peer_diagnosis: what the peer's Decline said
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
  * @quiet: @tcp delays its acknowledgements for us, and not for the user
+ * @kept: closed; @tcp stays until @conn is freed
  * @driven: a system call waits for @work's job and does it itself
  * @event: something happened since the last look
  * @users: system calls inside of @conn
@@ -130,6 +131,7 @@ struct smc_sock {
 	u32 peer_diagnosis;
 	bool limit_handshake;
 	bool quiet;
+	bool kept;
 	bool driven;
 	bool event;
 	atomic_t users;
@@ -143,6 +145,9 @@ struct smc_sock {
 	wait_queue_entry_t bridge;
 	struct hlist_node node;
 };
+
+/* For the peer's answer to an abort, or an abort of the peer to follow a RST */
+#define SMC_ABORT_PATIENCE	(2 * HZ)
 
 /* Socket flags that are options: they pass to children and to the inner socket */
 #define SMC_SOCK_FLAGS	(BIT(SOCK_LINGER) | BIT(SOCK_URGINLINE) | BIT(SOCK_KEEPOPEN) |		\
@@ -194,6 +199,8 @@ void smc_tcp_set(struct smc_sock *smc, struct socket *tcp);
 void smc_tcp_set_owner(struct smc_sock *smc, const struct inode *owner);
 struct sock *smc_tcp_get(struct smc_sock *smc);
 void smc_tcp_release(struct smc_sock *smc, bool reset);
+void smc_tcp_keep(struct smc_sock *smc);
+void smc_tcp_drop(struct smc_sock *smc);
 void smc_tcp_check(struct smc_sock *smc);
 void smc_tcp_event(struct smc_sock *smc);
 void smc_tcp_conn_event(struct smc_conn *conn);

@@ -83,14 +83,21 @@ void smc_tcp_event(struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_conn_event() - the handshake can go on, or the connection is lost
+ * smc_tcp_conn_event() - the handshake can go on, or the connection is lost, or freed
  * @conn: its connection
  *
  * Any context; does not sleep.
  */
 void smc_tcp_conn_event(struct smc_conn *conn)
 {
-	smc_tcp_event(smc_sk(conn->sk));
+	struct smc_sock *smc = smc_sk(conn->sk);
+
+	/* Paired with the barrier in smc_tcp_keep(): that sees the end, or we that it came first */
+	smp_mb();
+	if (READ_ONCE(smc->kept))
+		queue_step(smc);
+	else
+		smc_tcp_event(smc);
 }
 
 /**
@@ -106,6 +113,26 @@ void smc_tcp_overdue(struct smc_sock *listener)
 }
 
 /*
+ * Our end is closed, and the peer resets TCP: if it ends the SMC connection in any other way, that
+ * is on its way (R-ABT-13), and then the peer writes no more. Else it has given up, perhaps
+ * before it knew of the connection.
+ */
+static void check_kept(struct smc_sock *smc, const struct sock *tcp)
+{
+	if (READ_ONCE(tcp->sk_err) && tcp->sk_state == TCP_CLOSE && READ_ONCE(smc->conn.transport))
+		smc_sock_timer(smc, jiffies + SMC_ABORT_PATIENCE);
+}
+
+static void look(struct smc_sock *smc, struct sock *tcp)
+{
+	if (READ_ONCE(smc->state) != SMC_SOCK_ACTIVE)
+		smc_tcp_event(smc);
+	/* Paired with the barrier in connected(): it sees the event, or we the state */
+	if (READ_ONCE(smc->state) == SMC_SOCK_ACTIVE)
+		check_alive(smc, tcp);
+}
+
+/*
  * A child of a listening TCP socket is born with its parent's callbacks, but
  * without its sk_user_data: nothing happens until it is hooked itself.
  */
@@ -116,11 +143,10 @@ static void tcp_event(struct sock *tcp)
 	rcu_read_lock();
 	read_lock_bh(&tcp->sk_callback_lock);
 	smc = rcu_dereference_sk_user_data(tcp);
-	if (smc && READ_ONCE(smc->state) != SMC_SOCK_ACTIVE)
-		smc_tcp_event(smc);
-	/* Paired with the barrier in connected(): it sees the event, or we the state */
-	if (smc && READ_ONCE(smc->state) == SMC_SOCK_ACTIVE)
-		check_alive(smc, tcp);
+	if (smc && READ_ONCE(smc->kept))
+		check_kept(smc, tcp);
+	else if (smc)
+		look(smc, tcp);
 	read_unlock_bh(&tcp->sk_callback_lock);
 	rcu_read_unlock();
 }
@@ -366,4 +392,35 @@ void smc_tcp_release(struct smc_sock *smc, bool reset)
 	write_unlock_bh(&smc->sk.sk_callback_lock);
 	tcp->file = NULL;
 	sock_release(tcp);
+}
+
+/**
+ * smc_tcp_keep() - end the TCP connection in good order, and listen how the peer ends it
+ * @smc: the socket, locked, just closed by its program; the peer has not yet ended the connection
+ *
+ * After our last control message only TCP can tell that the peer has given up (R-ABT-12). When
+ * the connection is freed, smc_tcp_drop() is due. Does not wait for the peer.
+ */
+void smc_tcp_keep(struct smc_sock *smc)
+{
+	WRITE_ONCE(smc->kept, true);
+	kernel_sock_shutdown(smc->tcp, SHUT_RDWR);
+	/* Paired with the barrier in smc_tcp_conn_event(): that sees the flag, or we the end */
+	smp_mb();
+	smc_tcp_drop(smc);
+}
+
+/**
+ * smc_tcp_drop() - be done with the inner socket that was kept, unless there still is a connection
+ * @smc: the socket, locked
+ *
+ * A peer that has not ended the connection learns of the end from a RST (R-CLS-16, R-TRM-09). May
+ * sleep.
+ */
+void smc_tcp_drop(struct smc_sock *smc)
+{
+	const struct smc_conn *conn = &smc->conn;
+
+	if (!READ_ONCE(conn->transport))
+		smc_tcp_release(smc, !(conn->rx_state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED)));
 }

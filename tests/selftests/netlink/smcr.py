@@ -11,7 +11,9 @@ import errno
 import os
 import re
 import socket
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import diag
@@ -32,6 +34,7 @@ R1, R2 = 1, 4                   # net.smc.variants
 ACTIVE, INACTIVE = 3, 1         # states of a link
 LOST_PATH, IDLE = 0x10000, 0x30000
 CONFIRM_LINK = 1
+CONFIRM = '@th,256,32 0xe2d4c3d9 @th,288,8 3'     # behind a TCP header with a time stamp
 CLIENT, SERVER = 0, 1
 
 
@@ -304,6 +307,39 @@ def plugged_in_again():
     connection(socket.AF_INET, R2)
 
 
+def nft(script):
+    subprocess.run(['nft', '-f', '-'], input=script, text=True, check=True)
+
+
+def live(name):
+    lines = Path('/sys/kernel/debug/smc/objects').read_text(encoding='ascii').splitlines()
+    return next(int(line.split()[1]) for line in lines if line.split()[0] == name)
+
+
+def given_up():
+    """
+    The server ends before the Confirm comes, which is lost on the way. The client has connected and closed
+    since then, and only TCP can tell it that nobody knows of the connection.
+    """
+    pair = connect(socket.AF_INET, R2)
+    listener, client = smc.smc_socket(), smc.smc_socket()
+    listener.bind((ADDRESS[socket.AF_INET, SERVER], 0))
+    listener.listen(1)
+    nft(f'''add table inet lose
+        add chain inet lose out {{ type filter hook output priority 0; }}
+        add rule inet lose out tcp dport {listener.getsockname()[1]} {CONFIRM} drop''')
+    client.connect(listener.getsockname())
+    equal('it is SMC', client.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN), nl.AF_SMC)
+    client.close()
+    equal('the client waits for the end', live('conn'), 4)
+    listener.close()
+    before = time.monotonic()
+    check('it learns of the end', smc.eventually(lambda: live('conn') == 2, 30), live('conn'))
+    check('in time', time.monotonic() - before < 10, time.monotonic() - before)
+    nft('delete table inet lose')
+    end(pair)
+
+
 def nothing_fell_back():
     equal('no fallback', GEN.show('get-fback-stats'), [])
 
@@ -314,4 +350,5 @@ smc.sysctl('smcr_idle_timeout', 1)
 GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
-run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, nothing_fell_back)
+run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, given_up,
+    nothing_fell_back)
