@@ -4,6 +4,7 @@
 # The ways that SMC-R takes: VLANs, routers, and ports that the operator has named.
 #
 # kernels: stock-6.12
+# daily: none
 # modules: smc smc_rdma
 # timeout: 120
 
