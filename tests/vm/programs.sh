@@ -5,14 +5,45 @@
 # For tests of programs: the same program over TCP, over SMC, and over connections that have to
 # fall back, and proofs by counters of what its bytes went over. Sourced behind lib.sh.
 #
-# A mode is tcp, smc, or one of two ways to fall back: "declined", the two ends have no EID in
-# common and find that out in the handshake; "stripped", something on the way removes the SMC
+# A mode is tcp, smc, smcr, or one of two ways to fall back: "declined", the two ends have no EID
+# in common and find that out in the handshake; "stripped", something on the way removes the SMC
 # option from TCP's headers.
+#
+# A test that sets TRANSPORT=rdma runs over SMC-R: programs_rdma.sh for example.
+
+# shellcheck source=../lib/rdma.sh
+. "$VM_DIR/../lib/rdma.sh"
 
 # Run as another user, a program needs our library where that user can read it
 mkdir -p "$_work/tools"
 chmod 755 "$_work" "$_work/tools"
 cp "$VM_TOOLS/smc_run" "$VM_TOOLS/libsmc-preload.so" "$_work/tools"
+
+# pair: namespaces "client" and "server"; sets $host and $host6, addresses of the server, and
+# $ends, the namespaces to prepare and to count in, and $modes. Software RoCE works in the first
+# namespace only: with TRANSPORT=rdma both are names of that, and what goes from one address to the
+# other goes over the wire.
+pair() {
+	if [ "$TRANSPORT" = rdma ]; then
+		modprobe rdma_rxe || die "no software RoCE"
+		rdma_wire || die "no wire"
+		ip netns attach client $$ || die "no name"
+		ip netns attach server $$ || die "no name"
+		host=10.9.0.1 host6=fd09::1
+		ends=client modes="tcp smcr" stats=smcr
+	else
+		ns_pair client server
+		host=$(addr server) host6=$(addr server 6)
+		ends="client server" modes="tcp smc declined"
+	fi
+	in_ns client ip link set lo up
+}
+
+unpair() {
+	ip netns del client
+	ip netns del server
+	[ "$TRANSPORT" != rdma ] || rdma_unwire
+}
 
 # set_mode MODE NAMESPACE...: prepares the namespaces; sets $via, what a program is started with
 set_mode() {
@@ -36,6 +67,12 @@ set_mode() {
 		stripped)
 			_strip "$ns"
 			;;
+		smcr)
+			# SMC-D would come first; and there is memory for so many buffers only
+			in_ns "$ns" smcd ueid add SMCTEST &&
+				in_ns "$ns" sh -c "echo 5 >/proc/sys/net/smc/variants" &&
+				in_ns "$ns" sh -c "echo 65536 >/proc/sys/net/smc/rmem"
+			;;
 		esac || die "cannot prepare namespace $ns"
 	done
 }
@@ -47,16 +84,16 @@ _strip() {
 		add rule inet strip in $2 tcp flags syn reset tcp option 254"
 }
 
-# _sum WHAT NAMESPACE...: the sum of all numbers with that name in "smcd stats"
+# _sum WHAT NAMESPACE...: the sum of all numbers with that name in "smcd stats" or "smcr stats"
 _sum() {
 	local what="$1" ns
 
 	shift
 	for ns; do
 		if [ "$ns" = . ]; then
-			smcd -a stats
+			"${stats:-smcd}" -a stats
 		else
-			in_ns "$ns" smcd -a stats
+			in_ns "$ns" "${stats:-smcd}" -a stats
 		fi || die "no statistics"
 	done | awk -v what="$what" 'index($0, what) {
 		sub("^.*" what "[^0-9]*", ""); sum += $1
@@ -103,6 +140,10 @@ went_over() {
 	case $mode in
 	tcp) [ "$conns $fallbacks $bytes $dmbs $handshakes" = "0 0 0 0 0" ] ;;
 	smc) [ "$conns" -gt 0 ] && [ "$fallbacks" = 0 ] && [ "$bytes" -ge $((2 * ${1:-1})) ] ;;
+	# What a program connects to on the host that it runs on has no RDMA port, and is TCP
+	smcr)
+		[ "$conns" -gt "$fallbacks" ] && [ "$dmbs" = 0 ] && [ "$bytes" -ge $((2 * ${1:-1})) ]
+		;;
 	declined)
 		[ "$conns $bytes" = "0 0" ] && [ "$fallbacks" -gt 0 ] && [ "$handshakes" -gt 0 ]
 		;;

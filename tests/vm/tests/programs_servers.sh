@@ -111,7 +111,7 @@ web() {
 	check "$mode: ab with keep-alive" benchmark 400 -k -c 10 "$url/small"
 	check "$mode: wrk" hammer -t 2 -c 20 -d 2s "$url/small"
 	check "$mode: curl, a large file" client curl -sSf -o "$_work/got1" "$url/big"
-	check "$mode: curl, over IPv6" client curl -sSf -o "$_work/got2" "http://[$(addr server 6)]/big"
+	check "$mode: curl, over IPv6" client curl -sSf -o "$_work/got2" "http://[$host6]/big"
 	check "$mode: curl, with TLS" client curl -sSfk -o "$_work/got3" "https://$host/big"
 	check "$mode: curl, through a proxy of nginx" \
 		client curl -sSf -o "$_work/got4" "$url/proxy/big"
@@ -246,16 +246,14 @@ iperf() {
 
 # ---------------------------------------------------------------------------------------
 
-ns_pair client server
-in_ns client ip link set lo up
-host=$(addr server)
+pair
 head -c $((MB << 20)) /dev/urandom >"$_work/big"
 
 # The names of the functions above, which PROGRAMS chooses from
 for program in ${PROGRAMS:-web ssh_rsync database iperf}; do
-	for mode in tcp smc declined; do
-		set_mode $mode client server
-		count_from client server
+	for mode in $modes; do
+		set_mode $mode $ends
+		count_from $ends
 		begin=$(cut -d' ' -f1 /proc/uptime)
 		$program
 		log "$mode $program: from $begin to $(cut -d' ' -f1 /proc/uptime)"
@@ -263,7 +261,6 @@ for program in ${PROGRAMS:-web ssh_rsync database iperf}; do
 	done
 done
 [ ! -s "$_work/nginx-error.log" ] || log "$(cat "$_work/nginx-error.log")"
-ip netns del client
-ip netns del server
+unpair
 smc_expect_clean "nothing is left over"
 done_testing
