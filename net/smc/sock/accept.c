@@ -241,6 +241,8 @@ bool smc_accept_stir(struct smc_sock *smc)
 	listener = READ_ONCE(smc->listener) ?: smc;
 	q = &listener->queue;
 	spin_lock_bh(&q->lock);
+	if (!list_empty(&q->acceptors))
+		q->blocking = true;
 	if (q->blocking && (listener == smc || !list_empty(&smc->child))) {
 		if (listener == smc)
 			WRITE_ONCE(q->incoming, true);
@@ -438,7 +440,6 @@ static void wait_for_news(struct smc_sock *listener, struct smc_acceptor *accept
 
 	spin_lock_bh(&q->lock);
 	list_add_tail(&acceptor->list, &q->acceptors);
-	q->blocking = true;
 	spin_unlock_bh(&q->lock);
 
 	sk_wait_event(sk, timeo, done_waiting(listener), &acceptor->wait);

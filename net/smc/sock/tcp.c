@@ -108,8 +108,10 @@ void smc_tcp_conn_event(struct smc_conn *conn)
  */
 void smc_tcp_overdue(struct smc_sock *listener)
 {
-	if (smc_accept_has_steps(listener))
-		queue_step(listener);
+	if (!smc_accept_has_steps(listener))
+		return;
+	WRITE_ONCE(listener->queue.blocking, false);
+	queue_step(listener);
 }
 
 /*
