@@ -241,7 +241,7 @@ bool smc_accept_stir(struct smc_sock *smc)
 	listener = READ_ONCE(smc->listener) ?: smc;
 	q = &listener->queue;
 	spin_lock_bh(&q->lock);
-	if (!list_empty(&q->acceptors))
+	if (listener == smc && !list_empty(&q->acceptors))
 		q->blocking = true;
 	if (q->blocking && (listener == smc || !list_empty(&smc->child))) {
 		if (listener == smc)

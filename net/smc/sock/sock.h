@@ -67,8 +67,8 @@ struct smc_acceptor {
  * @stirred: those that accept() is to look at
  * @incoming: TCP has accepted something that accept() is to take in
  * @acceptors: accept() calls that wait
- * @blocking: accept() is called to wait there, not when poll tells to, and comes in time; any
- *	context
+ * @blocking: accept() waits for connections there, is not called when poll tells to or when they
+ *	must have come, and was never late since; any context
  * @nr: number of @children
  * @parked: how many of them are parked: without a place in TCP's backlog
  */
