@@ -232,6 +232,7 @@ TEST(waitall_interrupted)
 	pair_open(fd);
 	catch_signal(SIGUSR1, 0);
 	send_text(fd[0], "abc");
+	wait_amount(fd[1], 3);
 	worker_start(&worker, waitall_three, &fd[1]);
 	worker_interrupt(&worker);
 	worker_join(&worker);
