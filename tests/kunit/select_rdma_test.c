@@ -3,21 +3,7 @@
  * The choices of the handshake for SMC-R: what the server takes of the Proposal, and
  * whether both sides accept the answers ("SMC Version 2" and RFC 7609)
  */
-#include <kunit/test.h>
-#include <linux/errno.h>
-
-#include "../../net/smc/handshake/select.h"
-#include "../../net/smc/wire/reason.h"
-
-#define VARIANTS_ALL	(SMC_VARIANTS_V1 | SMC_VARIANTS_V2)
-
-/* An Accept, the Confirm of it, and all that is needed to choose */
-struct fixture {
-	struct smc_local local;
-	struct smc_clc_proposal proposal;
-	struct smc_clc_accept accept, confirm;
-	struct smc_choice choice;
-};
+#include "select_fixture.h"
 
 static const struct smc_gid server_v2 = { { [10] = 0xff, 0xff, 10, 0, 0, 1 } };
 static const struct smc_gid client_v2 = { { [10] = 0xff, 0xff, 10, 0, 0, 2 } };
@@ -26,14 +12,6 @@ static const struct smc_gid client_v1 = { { 0xfe, 0x80, [15] = 2 } };
 static const struct smc_gid client_ipv6 = { { 0x20, 0x01, [15] = 2 } };
 static const u8 client_mac[6] = { 2, 0, 0, 0, 0, 2 };
 static const u8 server_mac[6] = { 2, 0, 0, 0, 0, 1 };
-
-static struct smc_eid eid(const char *text)
-{
-	struct smc_eid out = {};
-
-	smc_eid_parse(text, strlen(text), &out);
-	return out;
-}
 
 /* The client offers both versions; so can the server, on a port for each */
 static void setup_proposal(struct smc_clc_proposal *proposal)
@@ -105,11 +83,8 @@ static void setup_answers(struct fixture *f)
 	f->choice.features = SMC_FEATURE_EMULATED_ISM;
 }
 
-static void reset(struct kunit *test)
+static void setup(struct fixture *f)
 {
-	struct fixture *f = test->priv;
-
-	memset(f, 0, sizeof(*f));
 	setup_local(&f->local);
 	setup_proposal(&f->proposal);
 	setup_answers(f);
@@ -131,24 +106,6 @@ static void reset_v1(struct kunit *test)
 	memcpy(f->confirm.rdma.mac, client_mac, sizeof(client_mac));
 	f->choice.variant = SMC_VARIANT_R1;
 	f->choice.peer_gid = client_v1;
-}
-
-static int init(struct kunit *test)
-{
-	test->priv = kunit_kzalloc(test, sizeof(struct fixture), GFP_KERNEL);
-	if (!test->priv)
-		return -ENOMEM;
-	reset(test);
-	return 0;
-}
-
-/* What was in the choice before must not show through */
-static u32 choose(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	memset(&f->choice, 0xff, sizeof(f->choice));
-	return smc_select(&f->local, &f->proposal, &f->choice);
 }
 
 static void expect_choice(struct kunit *test, u8 variant, u8 device, const struct smc_gid *peer)

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The choices of the handshake ("SMC Version 2", V2-SEL): the server's, and both sides' checks */
-#include <kunit/test.h>
-#include <linux/errno.h>
-
-#include "../../net/smc/handshake/select.h"
-#include "../../net/smc/wire/reason.h"
+#include "select_fixture.h"
 
 #define CHID_HARDWARE	0x0123
 #define CHID_VIRTIO	0xff00
 #define CHID_FOREIGN	0x0456
-#define VARIANTS_ALL	(SMC_VARIANTS_V1 | SMC_VARIANTS_V2)
-
-/* An Accept, the Confirm of it, and all that is needed to choose */
-struct fixture {
-	struct smc_local local;
-	struct smc_clc_proposal proposal;
-	struct smc_clc_accept accept, confirm;
-	struct smc_choice choice;
-};
-
-static struct smc_eid eid(const char *text)
-{
-	struct smc_eid out = {};
-
-	smc_eid_parse(text, strlen(text), &out);
-	return out;
-}
 
 static const struct smc_ism_gid server_loopback = { 0xa1, 0xa2, SMC_CHID_LOOPBACK };
 static const struct smc_ism_gid server_hardware = { 0xb1, 0, CHID_HARDWARE };
@@ -88,32 +67,11 @@ static void setup_answers(struct fixture *f)
 	f->choice.peer = client_loopback;
 }
 
-static void reset(struct kunit *test)
+static void setup(struct fixture *f)
 {
-	struct fixture *f = test->priv;
-
-	memset(f, 0, sizeof(*f));
 	setup_local(&f->local);
 	setup_proposal(&f->proposal);
 	setup_answers(f);
-}
-
-static int init(struct kunit *test)
-{
-	test->priv = kunit_kzalloc(test, sizeof(struct fixture), GFP_KERNEL);
-	if (!test->priv)
-		return -ENOMEM;
-	reset(test);
-	return 0;
-}
-
-/* What was in the choice before must not show through */
-static u32 choose(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	memset(&f->choice, 0xff, sizeof(f->choice));
-	return smc_select(&f->local, &f->proposal, &f->choice);
 }
 
 static void expect_eid(struct kunit *test, const char *text)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the suites for the choices of the handshake share; each fills it in its own way */
+#ifndef _TESTS_KUNIT_SELECT_FIXTURE_H
+#define _TESTS_KUNIT_SELECT_FIXTURE_H
+
+#include <kunit/test.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "../../net/smc/handshake/select.h"
+#include "../../net/smc/wire/reason.h"
+
+#define VARIANTS_ALL	(SMC_VARIANTS_V1 | SMC_VARIANTS_V2)
+
+/* An Accept, the Confirm of it, and all that is needed to choose */
+struct fixture {
+	struct smc_local local;
+	struct smc_clc_proposal proposal;
+	struct smc_clc_accept accept, confirm;
+	struct smc_choice choice;
+};
+
+static inline struct smc_eid eid(const char *text)
+{
+	struct smc_eid out = {};
+
+	smc_eid_parse(text, strlen(text), &out);
+	return out;
+}
+
+/* What both sides have, and agree on: each suite's own */
+static void setup(struct fixture *f);
+
+static void reset(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	memset(f, 0, sizeof(*f));
+	setup(f);
+}
+
+static int init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct fixture), GFP_KERNEL);
+	if (!test->priv)
+		return -ENOMEM;
+	reset(test);
+	return 0;
+}
+
+/* What was in the choice before must not show through */
+static inline u32 choose(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	memset(&f->choice, 0xff, sizeof(f->choice));
+	return smc_select(&f->local, &f->proposal, &f->choice);
+}
+
+#endif /* _TESTS_KUNIT_SELECT_FIXTURE_H */
