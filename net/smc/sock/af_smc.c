@@ -427,8 +427,7 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 
 static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
-	const struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
+	struct smc_sock *smc = smc_sk(sock->sk);
 
 	/*
 	 * The inner socket is connected until we are closed; TCP's would not be. But 2
@@ -437,7 +436,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	if (peer == 1 && READ_ONCE(smc->state) == SMC_SOCK_ACTIVE &&
 	    smc_close_both_done(READ_ONCE(smc->conn.state)))
 		return -ENOTCONN;
-	return tcp->ops->getname(tcp, addr, peer);
+	return smc_tcp_name(smc, addr, peer);
 }
 
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG

@@ -196,6 +196,7 @@ void smc_tcp_unquiet(struct smc_sock *smc);
 bool smc_tcp_peer_speaks_smc(const struct smc_sock *smc);
 void smc_tcp_disconnect(struct smc_sock *smc);
 void smc_tcp_reset(struct smc_sock *smc);
+int smc_tcp_name(struct smc_sock *smc, struct sockaddr *addr, int peer);
 void smc_tcp_set(struct smc_sock *smc, struct socket *tcp);
 void smc_tcp_set_owner(struct smc_sock *smc, const struct inode *owner);
 struct sock *smc_tcp_get(struct smc_sock *smc);

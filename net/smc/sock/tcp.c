@@ -6,6 +6,7 @@
 
 #include <linux/in.h>
 #include <linux/tcp.h>
+#include <net/ipv6.h>
 #include <net/tcp.h>
 
 #include "../conn/close.h"
@@ -317,6 +318,56 @@ void smc_tcp_reset(struct smc_sock *smc)
 	keep_addresses(smc, smc->tcp->sk);
 	write_unlock_bh(&smc->sk.sk_callback_lock);
 	disconnect(smc);
+}
+
+/* As TCP would tell them, had it not been reset; the address family is that of the inner socket */
+static int kept_name(const struct smc_sock *smc, struct sockaddr *addr, bool peer)
+{
+	const struct sock *sk = &smc->sk;
+	__be16 port = peer ? sk->sk_dport : smc->inet.inet_sport;
+	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
+#if IS_ENABLED(CONFIG_IPV6)
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
+
+	if (smc->v6) {
+		*sin6 = (struct sockaddr_in6){
+			.sin6_family = AF_INET6,
+			.sin6_port = port,
+			.sin6_addr = peer ? sk->sk_v6_daddr : sk->sk_v6_rcv_saddr,
+		};
+		sin6->sin6_scope_id = ipv6_iface_scope_id(&sin6->sin6_addr,
+							  smc->tcp->sk->sk_bound_dev_if);
+		return sizeof(*sin6);
+	}
+#endif
+	*sin = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = port,
+		.sin_addr.s_addr = peer ? sk->sk_daddr : sk->sk_rcv_saddr,
+	};
+	return sizeof(*sin);
+}
+
+/**
+ * smc_tcp_name() - the addresses of the TCP connection
+ * @smc: the socket
+ * @addr: result
+ * @peer: as for getname() of TCP
+ *
+ * A connection that we have reset keeps them, as one that was reset by the peer does.
+ *
+ * Return: length of the address, or a negative errno.
+ */
+int smc_tcp_name(struct smc_sock *smc, struct sockaddr *addr, int peer)
+{
+	struct socket *tcp = smc->tcp;
+	int len = tcp->ops->getname(tcp, addr, peer);
+
+	read_lock_bh(&smc->sk.sk_callback_lock);
+	if (smc->sk.sk_dport && !READ_ONCE(tcp->sk->sk_dport))
+		len = kept_name(smc, addr, peer);
+	read_unlock_bh(&smc->sk.sk_callback_lock);
+	return len;
 }
 
 /**

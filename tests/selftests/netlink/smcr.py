@@ -10,6 +10,7 @@ trace events, and the loss of a device.
 import errno
 import os
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -270,10 +271,20 @@ def unplugged():
     ids = look_at_groups(R2)
     client, server = look_at_links(ids, socket.AF_INET)
     pair.server.settimeout(30)
+    waiting = smc.smc_socket()
+    waiting.connect(pair.address)
+    waiting_port = waiting.getsockname()[1]
+    check('one more waits to be accepted', select.select([pair.listener], [], [], 30)[0])
     wire.unplug(1)
     equal('it is not shown any more', [each['ib-name'] for each in devices()], ['rxe0'])
     equal('its end of the connection is reset', how_it_ended(pair.server), errno.ECONNRESET)
     equal('the other end, too', how_it_ended(pair.client), errno.ECONNRESET)
+    equal('it still has its name', pair.server.getsockname(), pair.address)
+    late, peer = pair.listener.accept()
+    equal('who waited has a name', peer, (ADDRESS[socket.AF_INET, CLIENT], waiting_port))
+    equal('and is reset', how_it_ended(late), errno.ECONNRESET)
+    late.close()
+    waiting.close()
     pair.close()
     told = collect(events, {'lgr-up': 2, 'link-up': 2, 'lgr-down': 2, 'link-down': 2})
     equal('links that went', {e['link-smcr']['uid'] for e in told['link-down']}, {client, server})
