@@ -5,9 +5,6 @@
  * else; the end of the connection; or an SMC-R connection all the same.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "hostile.h"
 
 #define PATIENT		.seconds = 40
@@ -36,31 +33,17 @@ static struct hostile h;
 static struct msg reply;
 static const struct row *now;
 
-static void say(const char *what)
-{
-	puts(what);
-	fflush(stdout);
-}
-
-static void change(struct msg *msg, const struct row *row)
-{
-	if (row->length)
-		set_length(msg, row->length);
-	if (row->bytes)
-		put(msg, row->at, row->bytes, row->value);
-}
-
 static void spoil_proposal(struct msg *msg)
 {
 	if (get(msg, AT_TYPE, 1) == PROPOSAL)
-		change(msg, now);
+		row_change(msg, now);
 }
 
 /* Accept or Confirm */
 static void spoil_end(struct msg *msg)
 {
 	if (get(msg, AT_TYPE, 1) != PROPOSAL)
-		change(msg, now);
+		row_change(msg, now);
 }
 
 /* --- Proposal --- */
@@ -141,7 +124,7 @@ static void must_accept(const struct expected *expected)
 TEST(proposal_fields, .seconds = 60, .applies = as_client)
 {
 	for (now = with_v1(chosen) ? proposals_v1 : proposals_v2; now->what; now++) {
-		say(now->what);
+		row_begin(now);
 		hostile_init(&h);
 		h.spoil = spoil_proposal;
 		hostile_propose(&h);
@@ -281,7 +264,7 @@ static const struct row confirms_v2[] = {
 static void each(const struct row *rows)
 {
 	for (now = rows; now->what; now++) {
-		say(now->what);
+		row_begin(now);
 		hostile_init(&h);
 		h.max_links = 2;
 		h.spoil = spoil_end;
@@ -290,10 +273,7 @@ static void each(const struct row *rows)
 			hostile_answer(&h);
 			expect_outcome(&h, &now->expected);
 		} else {
-			hostile_clc(&h);
-			hostile_confirm_link(&h);
-			hostile_add_link(&h);
-			hostile_finish(&h);
+			hostile_complete(&h);
 			expect_alive(&h);
 		}
 		hostile_close(&h);
@@ -361,10 +341,7 @@ TEST(element_255)
 {
 	hostile_init(&h);
 	h.index = 255;
-	hostile_clc(&h);
-	hostile_confirm_link(&h);
-	hostile_add_link(&h);
-	hostile_finish(&h);
+	hostile_complete(&h);
 	expect_link_works(&h);
 	send_text(h.app, "to nowhere");
 	expect_link_down(&h);
@@ -408,7 +385,7 @@ TEST(accept_of_another_link, .applies = as_server)
 	};
 
 	for (now = rows; now->what; now++) {
-		say(now->what);
+		row_begin(now);
 		confirm_link_after(spoil_end);
 		expect_tcp(&h);
 		hostile_close(&h);

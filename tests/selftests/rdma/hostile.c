@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The attacker's part of LLC and CDC, and what must come of it */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,13 +201,18 @@ void hostile_finish(struct hostile *h)
 	EQ(is_tcp(h->app), 0);
 }
 
-void hostile_open(struct hostile *h)
+void hostile_complete(struct hostile *h)
 {
-	hostile_init(h);
 	hostile_clc(h);
 	hostile_confirm_link(h);
 	hostile_add_link(h);
 	hostile_finish(h);
+}
+
+void hostile_open(struct hostile *h)
+{
+	hostile_init(h);
+	hostile_complete(h);
 }
 
 void hostile_close(struct hostile *h)
@@ -324,6 +330,22 @@ void data_expect(struct hostile *h, const char *text)
 	h->cons = ahead(RING_BYTES, h->cons, len);
 }
 
+/* --- rows --- */
+
+void row_begin(const struct row *row)
+{
+	puts(row->what);
+	fflush(stdout);
+}
+
+void row_change(struct msg *msg, const struct row *row)
+{
+	if (row->length)
+		set_length(msg, row->length);
+	if (row->bytes)
+		put(msg, row->at, row->bytes, row->value);
+}
+
 /* --- outcomes --- */
 
 void expect_link_works(struct hostile *h)
@@ -407,6 +429,17 @@ void expect_declined(struct hostile *h)
 	expect_text(h->app, "over TCP");
 	send_text(h->app, "as well");
 	expect_text(h->tcp, "as well");
+}
+
+/* The device may give up a send before the timer ends: then a Decline is still possible (R-DEC-06) */
+void expect_given_up(struct hostile *h)
+{
+	static struct msg msg;
+
+	if (!h->server && attacker_wait(h->tcp, &msg, scaled(LONGEST_MS)) == DECLINED)
+		expect_declined(h);
+	else
+		expect_no_connection(h);
 }
 
 void expect_tcp(struct hostile *h)

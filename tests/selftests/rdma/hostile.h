@@ -250,6 +250,7 @@ void hostile_clc(struct hostile *h);
 void hostile_confirm_link(struct hostile *h);
 void hostile_add_link(struct hostile *h);	/* if there is to be one */
 void hostile_finish(struct hostile *h);		/* the application has its connection */
+void hostile_complete(struct hostile *h);	/* all steps after the first */
 void hostile_open(struct hostile *h);		/* all steps */
 /* Another connection of the same group, with another application */
 void hostile_join(struct hostile *h, const struct hostile *first);	/* in place of init */
@@ -276,6 +277,10 @@ void data_write(struct hostile *h, const void *bytes, size_t len);	/* not the cu
 void data_send(struct hostile *h, const char *text);
 void data_expect(struct hostile *h, const char *text);
 
+/* One field that is wrong */
+void row_begin(const struct row *row);		/* says which it is */
+void row_change(struct msg *msg, const struct row *row);
+
 /* Outcomes */
 void expect_alive(struct hostile *h);		/* the link and the connection work */
 void expect_link_works(struct hostile *h);
@@ -284,6 +289,7 @@ void expect_violation(struct hostile *h);	/* one connection aborted, the link wo
 void expect_no_connection(struct hostile *h);	/* first contact: TCP ends */
 void expect_tcp(struct hostile *h);		/* a Decline comes, TCP goes on */
 void expect_declined(struct hostile *h);	/* the same after the Decline */
+void expect_given_up(struct hostile *h);	/* nobody answers: the one or the other */
 void expect_outcome(struct hostile *h, const struct expected *expected);	/* Decline or end */
 
 /* Two honest sockets beside it */

@@ -20,12 +20,8 @@ static const struct row *now;
 
 static void spoil(struct msg *msg)
 {
-	if (get(msg, AT_TYPE, 1) == PROPOSAL)
-		return;
-	if (now->length)
-		set_length(msg, now->length);
-	if (now->bytes)
-		put(msg, now->at, now->bytes, now->value);
+	if (get(msg, AT_TYPE, 1) != PROPOSAL)
+		row_change(msg, now);
 }
 
 static void leave_all(void)
@@ -49,8 +45,7 @@ static void join(void)
 static void each(const struct row *rows)
 {
 	for (now = rows; now->what; now++) {
-		puts(now->what);
-		fflush(stdout);
+		row_begin(now);
 		join();
 		h.spoil = spoil;
 		if (now->expected.outcome == CONNECTED) {

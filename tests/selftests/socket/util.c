@@ -77,7 +77,7 @@ void recv_all(int fd, void *buf, size_t len)
 
 void send_text(int fd, const char *text)
 {
-	EQ(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+	EQ(OK(send(fd, text, strlen(text), MSG_NOSIGNAL)), strlen(text));
 }
 
 void expect_text(int fd, const char *text)

@@ -6,7 +6,8 @@
 # at each step. Links and connections end as they should, in time; two honest programs talk over
 # the same wire all the while.
 #
-# kernels: stock-6.12
+# kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc smc_rdma smc_synopt
 # timeout: 300
 
