@@ -196,8 +196,8 @@ static enum smc_outcome declined(struct smc_handshake *hs)
 
 /*
  * After the last message it did not work out. At first contact there may still be a
- * Decline (R-DEC-06). But whoever ran out of time does not know whether the peer
- * has just done the same, and two Declines that cross would end up with the
+ * Decline (R-DEC-06). But whoever ran out of time, or is as good as that, does not know whether
+ * the peer has just done the same, and two Declines that cross would end up with the
  * applications: then the TCP connection ends (R-LTO-01 to R-LTO-06).
  */
 static enum smc_outcome unsettled(struct smc_handshake *hs, u32 reason)
@@ -213,8 +213,9 @@ static enum smc_outcome settled(struct smc_handshake *hs)
 {
 	if (hs->conn->role == SMC_SERVER)
 		smc_group_publish(hs->conn->group);
+	/* The peer has what it needs, so it is too late for a Decline (R-DEC-09) */
 	if (smc_conn_start(hs->conn))
-		return unsettled(hs, SMC_REASON_NO_ACTIVE_LINK);
+		return smc_handshake_fail(hs, -ECONNRESET);
 	return SMC_CONNECTED;
 }
 

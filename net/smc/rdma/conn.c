@@ -504,7 +504,7 @@ static int settle_first(struct smcr_conn *rc)
 	if (!err)
 		err = smcr_llc_settle(link);
 	if (err == -EINPROGRESS && !has_link(rg))
-		smcr_group_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+		smcr_group_settled(rg, smcr_llc_why_lost(link));
 	if (err == -EINPROGRESS)
 		return err;
 

@@ -122,9 +122,13 @@ static void links_down(struct smcr_device *dev, u32 port,
 	struct smcr_link *link;
 
 	spin_lock_bh(&dev->lock);
-	list_for_each_entry(link, &dev->links, device_node)
-		if (is_hit(dev, link->gid, port))
-			smcr_link_down(link, SMC_LINK_LOST_PATH);
+	list_for_each_entry(link, &dev->links, device_node) {
+		if (!is_hit(dev, link->gid, port))
+			continue;
+		if (is_hit != any_link)
+			WRITE_ONCE(link->severed, true);
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+	}
 	spin_unlock_bh(&dev->lock);
 }
 

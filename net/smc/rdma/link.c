@@ -257,6 +257,7 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 	link->unsignalled = 0;
 	link->rts = false;
 	link->failed = false;
+	link->severed = false;
 	link->last_received = jiffies;
 	if (!smcr_device_enter(gid->dev, link)) {
 		link->gid = NULL;

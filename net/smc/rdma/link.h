@@ -81,6 +81,7 @@ struct smcr_recv_slot;
  * @nr_cqe: our share of @cq
  * @qp: queue pair
  * @failed: the device reported an error; the group's work takes the link down
+ * @severed: it lost its port or address, which the peer may notice as well
  * @rts: the queue pair can send; written under @send_lock
  * @last_received: jiffies when something came in last, for keepalive
  * @send_lock: protects the send queue and what says so; taken with bottom halves
@@ -124,6 +125,7 @@ struct smcr_link {
 	unsigned int nr_cqe;
 	struct ib_qp *qp;
 	bool failed;
+	bool severed;
 	bool rts;
 	unsigned long last_received;
 

@@ -305,6 +305,28 @@ static void handle_deferred(struct smcr_group *rg)
 	handle_all(rg, &messages);
 }
 
+/**
+ * smcr_llc_why_lost() - what to tell of a link that went down at first contact
+ * @link: the link
+ *
+ * There may still be a Decline (R-DEC-06), but not where the peer may send one in the same moment:
+ * both would reach applications. So a client does not decline because its port went down, which
+ * the server can see as well and decline. And the server does not once the client has answered,
+ * because that answer may count as lost (A-33).
+ *
+ * Return: enum smc_reason; that of a time-out when there must be no Decline.
+ */
+u32 smcr_llc_why_lost(const struct smcr_link *link)
+{
+	enum smc_llc_flow flow = READ_ONCE(link->group->llc.flow);
+	bool in_doubt = is_server(link->group) ? flow == SMC_LLC_FLOW_ADD :
+						 READ_ONCE(link->severed);
+
+	if (READ_ONCE(link->reason) == SMC_LINK_LOST_PATH && in_doubt)
+		return smc_llc_patience(flow).reason;
+	return SMC_REASON_NO_ACTIVE_LINK;
+}
+
 static void begin_settling(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
@@ -312,7 +334,7 @@ static void begin_settling(struct smcr_link *link)
 
 	llc->settling = true;
 	if (llc->flow != SMC_LLC_FLOW_CONFIRM || !is_there(link)) {
-		smcr_llc_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+		smcr_llc_settled(rg, smcr_llc_why_lost(link));
 		return;
 	}
 	smcr_llc_await(rg, SMC_LLC_FLOW_CONFIRM, link);
@@ -579,7 +601,7 @@ void smcr_llc_link_down(struct smcr_link *link)
 		llc->continued.link = NULL;
 
 	if (!smcr_group_link(rg)) {
-		smcr_llc_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+		smcr_llc_settled(rg, smcr_llc_why_lost(link));
 		smcr_llc_announced(rg, -ENOLINK);
 		llc->flow = SMC_LLC_FLOW_END;
 		llc->has_deadline = false;
