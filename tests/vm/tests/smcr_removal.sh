@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What SMC-R needs is taken away at each millisecond of a first contact and of a transfer: an RDMA
+# device, a network device, the wire, a namespace between, the modules. Both programs are told in time,
+# and nothing stays behind.
+#
+# kernels: stock-6.12 stock-6.1
+# daily: none
+# modules: smc smc_rdma
+# timeout: 900
+# variables: REMOVAL_STEPS
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../selftests/netlink/cases.sh
+. "$(dirname "$0")/../../selftests/netlink/cases.sh"
+
+export RDMA_LIB="$VM_DIR/../lib/rdma.sh" SMC_RDMA="$VM_MODULES/smc_rdma.ko" MODPROBE="modprobe rdma_rxe"
+smcd ueid add SMCREMOVAL
+# shellcheck disable=SC2154 # a variable of the caller
+cases removal.py "${REMOVAL_STEPS:-15}"
+smc_expect_clean "no object is left over"
+done_testing
