@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Unit tests of the parts of the VM harness that need no guest."""
 
+import os
 import re
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'vm'))
 
-from harness import console, tap, testfile, verdict     # noqa: E402
+from harness import console, paths, tap, testfile, verdict      # noqa: E402
 from harness.errors import Trouble                      # noqa: E402
 from harness.topology import Relay                      # noqa: E402
 
@@ -198,6 +200,19 @@ class RelayTest(unittest.TestCase):
         relay = Relay(1)
         relay.request(self.a, 'sync x 7')
         self.assertEqual(self.a.answers, ['go x'])
+
+
+class LogsTest(unittest.TestCase):
+    def test_old_ones_go_unless_they_are_used(self):
+        with tempfile.TemporaryDirectory() as cache, \
+                mock.patch.dict(os.environ, XDG_CACHE_HOME=cache):
+            base = paths.cache('vm', 'logs')
+            used = base / f'20260101-000000-{os.getpid()}'
+            ended = [base / f'20260102-{number:06}-none' for number in range(paths.KEPT_RUNS + 1)]
+            for folder in [used, *ended]:
+                folder.mkdir()
+            fresh = paths.new_log_folder()
+            self.assertEqual(sorted(base.iterdir()), [used, *ended[1:], fresh])
 
 
 class TestfileTest(unittest.TestCase):

@@ -32,12 +32,19 @@ class Boot:
     paths: tuple
 
 
+def boot_of(variant):
+    """Only one AF_SMC fits into a kernel, and where there is RDMA, ours takes nothing else."""
+    if variant.module == 'intree':
+        return 'intree'
+    return 'rdma' if variant.path == 'rxe' else 'main'
+
+
 def plan_boots(wanted):
-    """One boot for everything that can share a kernel: only one AF_SMC fits into it."""
+    """One boot for everything that can share a kernel."""
     chosen = [variant for variant in cases.VARIANTS if variant.name in wanted]
     boots = []
-    for name, modules in (('main', ('', 'ours')), ('rdma', ('ours-rdma',)), ('intree', ('intree',))):
-        own = [variant for variant in chosen if variant.module in modules]
+    for name in ('main', 'rdma', 'intree'):
+        own = [variant for variant in chosen if boot_of(variant) == name]
         if not own:
             continue
         # The same path without SMC goes along, so that the ratio is from one boot.

@@ -39,11 +39,17 @@ def build_folder(name):
         yield folder
 
 
+def is_used(folder):
+    """Does the process still run that has made this folder of logs? A long one outlives many others."""
+    return Path('/proc', folder.name.rpartition('-')[2]).exists()
+
+
 def new_log_folder():
     """A fresh folder for the logs of one run; only the newest runs are kept."""
     base = cache('vm', 'logs')
     for old in sorted(base.iterdir())[:-KEPT_RUNS]:
-        shutil.rmtree(old, ignore_errors=True)
+        if not is_used(old):
+            shutil.rmtree(old, ignore_errors=True)
     folder = base / f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
     folder.mkdir()
     return folder
