@@ -286,10 +286,22 @@ static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int
 	return found;
 }
 
+/* At the limit of memory: the largest element that nobody uses, whatever was wanted */
+static struct smcr_rmb *find_any_rmb(struct smcr_group *rg)
+{
+	struct smcr_rmb *rmb, *found = NULL;
+
+	list_for_each_entry(rmb, &rg->rmbs, list)
+		if (READ_ONCE(rmb->state) == SMCR_RMB_ANNOUNCED && free_element(rmb) >= 0 &&
+		    (!found || rmb->element_bytes > found->element_bytes))
+			found = rmb;
+	return found;
+}
+
 /**
  * smcr_rmb_take() - get an element
  * @rg: the group
- * @wanted: its size; less memory may be had
+ * @wanted: its size; where memory is short, another one may be had
  * @element: its number, from 0
  * @fresh: its RMB is new, and nobody has announced it
  *
@@ -308,6 +320,10 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	*fresh = !rmb;
 	if (!rmb)
 		rmb = create_rmb(rg, wanted, min(most, max_t(u32, elements, FIRST_ELEMENTS)));
+	if (IS_ERR(rmb)) {
+		rmb = find_any_rmb(rg) ?: rmb;
+		*fresh = false;
+	}
 	if (!IS_ERR(rmb)) {
 		*element = free_element(rmb);
 		__set_bit(*element, rmb->used);

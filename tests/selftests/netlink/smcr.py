@@ -37,6 +37,7 @@ LOST_PATH, IDLE = 0x10000, 0x30000
 CONFIRM_LINK = 1
 CONFIRM = '@th,256,32 0xe2d4c3d9 @th,288,8 3'     # behind a TCP header with a time stamp
 CLIENT, SERVER = 0, 1
+LIMIT = Path('/sys/module/smc/parameters/buffer_limit_mb')
 
 
 def eid(name):
@@ -351,6 +352,23 @@ def given_up():
     end(pair)
 
 
+def short_of_memory():
+    """At the limit, an element that nobody uses serves, whatever size was wanted."""
+    smc.sysctl('smcr_idle_timeout', 60)
+    smc.sysctl('rmem', 4 * BUFFER)
+    connect(socket.AF_INET, R2).close()
+    check('elements are free', smc.eventually(lambda: not technology()['rx-rmb-usage']))
+    LIMIT.write_text('1', encoding='ascii')     # MiB; each end has four elements
+    smc.sysctl('rmem', 16 * BUFFER)
+    pair = connect(socket.AF_INET, R2)
+    smc.send_all(pair.client, pair.server, 1000)
+    equal('both ends have one of them', technology()['rx-rmb-usage'], 8 * BUFFER)
+    LIMIT.write_text('0', encoding='ascii')
+    smc.sysctl('rmem', BUFFER)
+    smc.sysctl('smcr_idle_timeout', 1)
+    pair.close()
+
+
 def nothing_fell_back():
     equal('no fallback', GEN.show('get-fback-stats'), [])
 
@@ -362,4 +380,4 @@ GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
 run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, given_up,
-    nothing_fell_back)
+    short_of_memory, nothing_fell_back)
