@@ -431,7 +431,7 @@ void expect_declined(struct hostile *h)
 	expect_text(h->tcp, "as well");
 }
 
-/* The device may give up a send before the timer ends: then a Decline is still possible (R-DEC-06) */
+/* If the device gives up a send before the timer ends, a Decline is still possible (R-DEC-06) */
 void expect_given_up(struct hostile *h)
 {
 	static struct msg msg;
