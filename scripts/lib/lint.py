@@ -4,11 +4,13 @@
 import concurrent.futures
 import fcntl
 import functools
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 # What checkpatch says about patches and about kernel code, where it does not apply
 IGNORE = {
@@ -48,6 +50,7 @@ IGNORE = {
 }
 KERNEL_CODE = ('net/', 'include/', 'tests/kunit/', 'tests/modules/', 'tests/selfcheck/')
 WARNING = re.compile(r'\b(warning|error|WARNING|ERROR): ')
+FORGET_SECONDS = 30 * 24 * 3600
 
 
 class CannotRun(Exception):
@@ -106,21 +109,53 @@ def ignored_types(name):
     return tuple(types + ([] if name.startswith(KERNEL_CODE) else IGNORE['user']))
 
 
+class Clean:
+    """Remembers in which files a program found nothing, by all that its verdict depends on."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if time.time() - os.path.getmtime(path) > FORGET_SECONDS:
+                os.unlink(path)
+
+    def _mark(self, path, *words):
+        with open(path, 'rb') as file:
+            content = file.read()
+        return os.path.join(self.folder, hashlib.sha256(
+            '\0'.join(words).encode() + b'\0' + content).hexdigest())
+
+    def knows(self, path, *words):
+        return os.path.exists(self._mark(path, *words))
+
+    def add(self, path, *words):
+        with open(self._mark(path, *words), 'w', encoding='ascii'):
+            pass
+
+
 def checkpatch(tree, top):
-    """The kernel's coding style."""
+    """The kernel's coding style, of files that it has not yet found clean."""
     source = kernel(top, 'source-6.12')
     # checkpatch remembers the kernel's own CamelCase names in the current folder.
     folder = os.path.join(cache(), 'checkpatch')
-    os.makedirs(folder, exist_ok=True)
+    clean = Clean(os.path.join(folder, 'clean'))
     groups = {}
     for name in tree.below('net', 'include', 'tests', 'tools', suffix=('.c', '.h')):
         groups.setdefault(ignored_types(name), []).append(name)
 
     def look(types, names):
+        names = [name for name in names if not clean.knows(tree.path(name), source, name, *types)]
+        if not names:
+            return []
         code, output = run(['perl', source + '/scripts/checkpatch.pl', '--root', source,
                             '--strict', '--no-summary', '--terse', '--show-types', '--quiet',
                             '--ignore', ','.join(types), '-f', *map(tree.path, names)], folder)
-        return complaints(code, output, tree.root)
+        problems = complaints(code, output, tree.root)
+        if not problems:
+            for name in names:
+                clean.add(tree.path(name), source, name, *types)
+        return problems
 
     return [problem for types, names in groups.items()
             for problem in in_parallel(functools.partial(look, types), names, 8)]
@@ -140,7 +175,8 @@ def module_warnings(tree, top, name):
     A build of all modules with the compiler's extra warnings and with sparse.
 
     -Werror keeps the compiler from leaving an object that would hide the same warning in the next
-    build, and all objects are removed afterwards: sparse and modpost see everything each time.
+    build, and all objects are removed afterwards: sparse and modpost see everything each time, the
+    compiler what ccache has not.
     """
     environment = {'KDIR': os.path.join(kernel(top, name), 'build')}
     if tree.root == top:
@@ -151,8 +187,8 @@ def module_warnings(tree, top, name):
         fcntl.flock(lock, fcntl.LOCK_EX)
         code, output = run(command, tree.root, **environment)
         lines = output.splitlines()
-        folder = lines[-1] if lines else ''
-        in_message = re.search(r'\(log: (.*)/build\.log\)', folder)
+        folder = os.path.dirname(lines[-1]) if lines else ''
+        in_message = re.search(r'\(log: (.*)/build\.log\)', output)
         if in_message:
             folder = in_message.group(1)
         if folder.startswith(os.path.join(cache(), 'build', name + '-')):
