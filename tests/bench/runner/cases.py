@@ -84,7 +84,7 @@ CASES = (
     _crr(16, '16 at once'),
     _redis('set'),
     _redis('get'),
-    _idle('idle', 1000, memory=2048),
+    _idle('idle', 1000, memory=4096),
     _idle('idle-10k', 10000, extra=True, memory=12288),
     _rr('1', '1 B, polling', 2000, 'rr-busy-poll',
         '--busy-poll 100 --client-cpu 0 --server-cpu 1', extra=True, cpus=2),
