@@ -115,7 +115,8 @@ static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *g
 	return false;
 }
 
-static void links_down(struct smcr_device *dev, u32 port,
+/* @severed: the device works, but not its wire */
+static void links_down(struct smcr_device *dev, u32 port, bool severed,
 		       bool (*is_hit)(const struct smcr_device *dev, const struct smcr_gid *gid,
 				      u32 port))
 {
@@ -125,7 +126,7 @@ static void links_down(struct smcr_device *dev, u32 port,
 	list_for_each_entry(link, &dev->links, device_node) {
 		if (!is_hit(dev, link->gid, port))
 			continue;
-		if (is_hit != any_link)
+		if (severed)
 			WRITE_ONCE(link->severed, true);
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
 	}
@@ -140,13 +141,13 @@ static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 	smcr_gid_forget_ports(dev);
 	switch (event->event) {
 	case IB_EVENT_DEVICE_FATAL:
-		links_down(dev, 0, any_link);
+		links_down(dev, 0, false, any_link);
 		break;
 	case IB_EVENT_PORT_ERR:
-		links_down(dev, event->element.port_num, on_port);
+		links_down(dev, event->element.port_num, true, on_port);
 		break;
 	case IB_EVENT_GID_CHANGE:
-		links_down(dev, event->element.port_num, lost_address);
+		links_down(dev, event->element.port_num, true, lost_address);
 		break;
 	default:
 		break;
@@ -223,7 +224,7 @@ static void remove_device(struct ib_device *ibdev, void *data)
 	spin_lock_bh(&dev->lock);
 	dev->gone = true;
 	spin_unlock_bh(&dev->lock);
-	links_down(dev, 0, any_link);
+	links_down(dev, 0, false, any_link);
 	wait_event(dev->idle, is_idle(dev));
 	smcr_device_put(dev);
 }

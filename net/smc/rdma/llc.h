@@ -147,6 +147,8 @@ void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len);
  * Returns 0, -EINPROGRESS (see smcr_group_settled()) or another negative errno.
  */
 int smcr_llc_settle(struct smcr_link *link);
+
+/* First contact has failed because its link went down: the reason to give. Any context. */
 u32 smcr_llc_why_lost(const struct smcr_link *link);
 
 /* Tell the peer of an RMB which is registered with all links. Process context. */
