@@ -13,7 +13,9 @@
 #include "close.h"
 #include "conn.h"
 
-#define HOLD_LARGEST	SZ_4K	/* longer writes are never held back */
+/* Longer writes are never held back */
+#define HOLD_LARGEST		SZ_4K
+#define HOLD_LARGEST_SPARING	SZ_32K
 #define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
 
 /* What was written behind an urgent byte may follow it now, as normal data (R-URG-07) */
@@ -49,6 +51,7 @@ bool smc_cdc_post(struct smc_conn *conn)
 	cdc.producer_flags = tx->producer_flags;
 	cdc.state_flags = tx->state_flags;
 	conn->rx.announced = conn->rx.consumed;
+	WRITE_ONCE(conn->rx.owed, false);
 	WRITE_ONCE(tx->held, 0);
 	trace_smc_cdc(conn->sk, true, &cdc);
 	conn->transport->cdc_post(conn, &cdc);
@@ -79,17 +82,24 @@ void smc_cdc_kick(struct smc_conn *conn)
  */
 static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
 {
+	u32 largest = conn->transport->sparing ? HOLD_LARGEST_SPARING : HOLD_LARGEST;
 	const struct smc_conn_tx *tx = &conn->tx;
 
-	return READ_ONCE(tx->coalesce) && bytes <= HOLD_LARGEST && !flags &&
+	return READ_ONCE(tx->coalesce) && bytes <= largest && !flags &&
 	       tx->produced - tx->consumed > bytes + tx->held &&
 	       tx->held + bytes < tx->hold_most;
 }
 
+static void start_flush(struct smc_conn *conn)
+{
+	if (!hrtimer_is_queued(&conn->tx.flush))
+		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
+}
+
 static void hold(struct smc_conn *conn, u32 bytes)
 {
-	if (!conn->tx.held && !hrtimer_is_queued(&conn->tx.flush))
-		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
+	if (!conn->tx.held)
+		start_flush(conn);
 	WRITE_ONCE(conn->tx.held, conn->tx.held + bytes);
 }
 
@@ -119,10 +129,10 @@ void smc_cdc_flush(struct smc_conn *conn)
 {
 	bool posted = false;
 
-	if (!READ_ONCE(conn->tx.held))
+	if (!READ_ONCE(conn->tx.held) && !READ_ONCE(conn->rx.owed))
 		return;
 	spin_lock_bh(&conn->lock);
-	if (conn->tx.held && !conn->freeing)
+	if ((conn->tx.held || conn->rx.owed) && !conn->freeing)
 		posted = smc_cdc_post(conn);
 	spin_unlock_bh(&conn->lock);
 	if (posted)
@@ -198,23 +208,52 @@ void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
 		smc_cdc_kick(conn);
 }
 
+enum update {
+	UPDATE_NONE,
+	UPDATE_LATER,	/* with others, within FLUSH_TIME */
+	UPDATE_NOW,
+};
+
 /*
  * Is a message due only for our consumer cursor? If the peer waits for it,
  * always; else when its view of the window is below half of the ring, and would
- * grow by a tenth of it (R-WIN-01, R-WIN-03, R-URG-06).
+ * grow by a tenth of it (R-WIN-01, R-WIN-03, R-URG-06). Where messages are dear, space
+ * is given back by thirds, which is what a waiting writer like ours wants; a peer that
+ * waits gets less than that when the reader goes to sleep or has been busy for a while.
  */
-static bool update_due(const struct smc_conn *conn)
+static enum update update_due(const struct smc_conn *conn)
 {
 	const struct smc_conn_rx *rx = &conn->rx;
 	u32 size = smc_ring_size(&rx->ring);
 	u32 gain = rx->consumed - rx->announced;
 	u32 peers_window = size - (rx->produced - rx->announced);
+	bool sparing = conn->transport->sparing;
 
 	if (!gain || conn->rx_state_flags & SMC_CDC_CLOSED)
+		return UPDATE_NONE;
+	if (conn->urgent.announced)
+		return UPDATE_NOW;
+	if (rx->peer_blocked)
+		return sparing && gain < size / 3 ? UPDATE_LATER : UPDATE_NOW;
+	if (peers_window < size / 2 && gain >= size / (sparing ? 3 : 10))
+		return UPDATE_NOW;
+	return UPDATE_NONE;
+}
+
+/* Return: whether something was posted */
+static bool update(struct smc_conn *conn)
+{
+	switch (update_due(conn)) {
+	case UPDATE_NOW:
+		return smc_cdc_post(conn);
+	case UPDATE_LATER:
+		if (!conn->rx.owed)
+			start_flush(conn);
+		WRITE_ONCE(conn->rx.owed, true);
 		return false;
-	if (rx->peer_blocked || conn->urgent.announced)
-		return true;
-	return peers_window < size / 2 && gain >= size / 10;
+	default:
+		return false;
+	}
 }
 
 /**
@@ -227,13 +266,12 @@ static bool update_due(const struct smc_conn *conn)
 void smc_cdc_consumed(struct smc_conn *conn, u32 bytes)
 {
 	struct smc_conn_rx *rx = &conn->rx;
-	bool posted = false;
+	bool posted;
 
 	spin_lock(&conn->lock);
 	rx->cons = smc_cursor_advance(rx->cons, bytes, &rx->ring);
 	WRITE_ONCE(rx->consumed, rx->consumed + bytes);
-	if (update_due(conn))
-		posted = smc_cdc_post(conn);
+	posted = update(conn);
 	smc_urgent_passed(conn);
 	spin_unlock(&conn->lock);
 	if (posted)
@@ -342,14 +380,29 @@ struct outcome {
 /*
  * A writer that said it was blocked, and has got some space, takes that back (R-BLK-04):
  * it is not woken before a third of the ring is free, and until then a message
- * for each read of the peer would do nothing but cost (R-WIN-03).
+ * for each read of the peer would do nothing but cost (R-WIN-03). Where messages are dear,
+ * one that is about to be woken does so with what it writes.
+ *
+ * Return: whether to say so now.
  */
 static bool unblocked(struct smc_conn *conn)
 {
 	if (conn->tx.producer_flags != SMC_CDC_WRITER_BLOCKED || !smc_tx_space(conn))
 		return false;
 	conn->tx.producer_flags = 0;
-	return true;
+	return !(conn->transport->sparing && READ_ONCE(conn->tx.waiting) &&
+		 smc_tx_writable(conn));
+}
+
+/* Is an answer due? (R-WIN-04, R-BLK-05). Return: whether it was posted */
+static bool answer(struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	bool asked = cdc->producer_flags & SMC_CDC_UPDATE_REQUESTED &&
+		     conn->rx.announced != conn->rx.consumed;
+
+	if (urgent_seen(conn) || unblocked(conn) || asked)
+		return smc_cdc_post(conn);
+	return conn->rx.peer_blocked && update(conn);
 }
 
 static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
@@ -384,10 +437,7 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 	out->urgent = smc_urgent_received(conn, cdc);
 	if (cdc->state_flags & ~conn->rx_state_flags)
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
-	if (urgent_seen(conn) || unblocked(conn) ||
-	    ((cdc->producer_flags & (SMC_CDC_WRITER_BLOCKED | SMC_CDC_UPDATE_REQUESTED)) &&
-	     conn->rx.announced != conn->rx.consumed))
-		out->posted = smc_cdc_post(conn);
+	out->posted = answer(conn, cdc);
 
 	/*
 	 * Paired with the barriers of those who wait: either we see that they

@@ -46,6 +46,7 @@
  * @prod: the same as a cursor, the last one accepted
  * @announced: @consumed as the peer was told last; conn->lock
  * @peer_blocked: the peer waits for space; conn->lock
+ * @owed: the peer waits for space, and what it will be told is held back; conn->lock
  * @notified: the reader was woken and has not looked since
  */
 struct smc_conn_rx {
@@ -59,6 +60,7 @@ struct smc_conn_rx {
 	struct smc_cursor prod;
 	u32 announced;
 	bool peer_blocked;
+	bool owed;
 	bool notified;
 };
 
@@ -81,7 +83,7 @@ struct smc_conn_rx {
  * @coalesce: small writes may be held back for a moment (Nagle)
  * @hold_most: how much may be held back at most; constant
  * @held: bytes produced and not announced yet; conn->lock
- * @flush: announces them
+ * @flush: announces them, and what is owed
  * @urgent_hold: an urgent byte is on its way, what is behind it is not announced
  *	until it is consumed; conn->lock
  * @urgent_end: position behind that byte; conn->lock

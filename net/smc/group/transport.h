@@ -162,6 +162,7 @@ struct smc_conn_ends {
  * @mode: what it is in the user ABI
  * @synchronous: the peer has taken note of control data when cdc_kick returns, so
  *	later control data cannot hide it
+ * @sparing: control data costs as much as moving many KiB, so less of it is sent
  *
  * @candidates: List the devices that could carry the connection whose TCP leg
  *	is @tcp, at most as many as fit, with a reference each. May sleep.
@@ -222,6 +223,7 @@ struct smc_transport {
 	struct module *owner;
 	enum smc_mode mode;
 	bool synchronous;
+	bool sparing;
 
 	void (*candidates)(struct net *net, const struct sock *tcp, struct smc_candidates *out);
 	void (*candidate_put)(struct smc_candidate *candidate);
