@@ -26,6 +26,8 @@ EXPORT_SYMBOL_GPL(smc_conn_lost);
 EXPORT_SYMBOL_GPL(smc_group_discard);
 EXPORT_SYMBOL_GPL(smc_group_put);
 EXPORT_SYMBOL_GPL(smc_event_link);
+EXPORT_SYMBOL_GPL(smc_buffer_size);
+EXPORT_SYMBOL_GPL(smc_buffer_offer);
 EXPORT_SYMBOL_GPL(smc_buffer_reserve);
 EXPORT_SYMBOL_GPL(smc_buffer_reserve_exactly);
 EXPORT_SYMBOL_GPL(smc_buffer_unreserve);

@@ -11,6 +11,7 @@
 
 static int buffer_min = SMC_BUFFER_MIN;
 static int buffer_max = INT_MAX / 2;	/* the socket has twice as much */
+static int element_max = SMC_BUFFER_MAX;
 static int second = 1;
 static int day = 24 * 60 * 60;
 static int all_variants = SMC_VARIANTS_R | SMC_VARIANTS_D;
@@ -131,6 +132,15 @@ static struct ctl_table template[] = {
 		.extra2		= SYSCTL_INT_MAX,
 	},
 	{
+		.procname	= "smcr_rmem",
+		.data		= (void *)offsetof(struct smc_knobs, smcr_rmem),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &buffer_min,
+		.extra2		= &element_max,
+	},
+	{
 		.procname	= "smcr_buf_type",
 		.data		= (void *)offsetof(struct smc_knobs, buffer_type),
 		.maxlen		= sizeof(int),
@@ -158,6 +168,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 
 	knobs->wmem = SMC_BUFFER_MAX;
 	knobs->rmem = SMC_BUFFER_MAX;
+	knobs->smcr_rmem = SZ_128K;
 	knobs->handshake_timeout = 6;
 	knobs->idle_timeout[SMC_MODE_D] = 2;
 	knobs->idle_timeout[SMC_MODE_R] = 600;

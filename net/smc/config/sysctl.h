@@ -15,6 +15,7 @@ struct net;
  * @header: the registration
  * @wmem: initial send buffer size, bytes
  * @rmem: initial receive buffer size, bytes
+ * @smcr_rmem: most that a connection over SMC-R takes of it, bytes
  * @handshake_timeout: seconds a peer may take for one handshake message
  * @idle_timeout: seconds a link group stays without connections, by enum smc_mode
  * @variants: set of enum smc_variant that may be used
@@ -32,6 +33,7 @@ struct smc_knobs {
 	struct ctl_table_header *header;
 	int wmem;
 	int rmem;
+	int smcr_rmem;
 	int handshake_timeout;
 	int idle_timeout[SMC_MODES];
 	int variants;

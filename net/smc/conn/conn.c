@@ -91,10 +91,12 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
  * smc_conn_want() - choose the size of the receive buffer
  * @conn: a connection that is not open
  * @bytes: at least this much, as far as there are such buffers
+ * @chosen: the application said so
  */
-void smc_conn_want(struct smc_conn *conn, int bytes)
+void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
 {
 	conn->rx.wanted = smc_buffer_size(bytes);
+	conn->rx.chosen = chosen;
 }
 
 /**

@@ -75,6 +75,24 @@ static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long li
 }
 
 /**
+ * smc_buffer_offer() - what smc_buffer_reserve() would give now
+ * @bytes: a size from smc_buffer_size()
+ *
+ * Any context.
+ *
+ * Return: that size, perhaps a smaller one; 0 at the limit.
+ */
+u32 smc_buffer_offer(u32 bytes)
+{
+	unsigned long limit = smc_buffer_limit();
+	unsigned long in_use = smc_buffer_used();
+
+	if (in_use + SMC_BUFFER_MIN > limit)
+		return 0;
+	return size_under_pressure(bytes, in_use, limit);
+}
+
+/**
  * smc_buffer_reserve() - account memory for a new buffer
  * @bytes: a size from smc_buffer_size()
  *
@@ -85,13 +103,8 @@ static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long li
  */
 u32 smc_buffer_reserve(u32 bytes)
 {
-	unsigned long limit = smc_buffer_limit();
-	unsigned long in_use = smc_buffer_used();
-
-	if (in_use + SMC_BUFFER_MIN > limit)
-		return 0;
-	bytes = size_under_pressure(bytes, in_use, limit);
-	if (atomic_long_add_return(bytes, &used) > limit) {
+	bytes = smc_buffer_offer(bytes);
+	if (atomic_long_add_return(bytes, &used) > smc_buffer_limit()) {
 		atomic_long_sub(bytes, &used);
 		return 0;
 	}

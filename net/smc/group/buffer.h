@@ -8,6 +8,7 @@
 #include "../types.h"
 
 u32 smc_buffer_size(int wanted);
+u32 smc_buffer_offer(u32 bytes);
 u32 smc_buffer_reserve(u32 bytes);
 bool smc_buffer_reserve_exactly(u32 bytes);
 void smc_buffer_unreserve(u32 bytes);

@@ -36,6 +36,7 @@
 /**
  * struct smc_conn_rx - the ring we receive from
  * @wanted: size asked for, before it is allocated
+ * @chosen: by the application, not by default
  * @buffer_bytes: size of the buffer element, as announced
  * @base: where offset 0 of the ring is; readers never look beyond the produced bytes
  * @ring: its bounds
@@ -51,6 +52,7 @@
  */
 struct smc_conn_rx {
 	u32 wanted;
+	bool chosen;
 	u32 buffer_bytes;
 	u8 *base;
 	struct smc_ring ring;

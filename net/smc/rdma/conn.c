@@ -15,7 +15,9 @@
 #include "group.h"
 
 #define EYE_CATCHER_BYTES	4
-#define MAX_ABANDONED		8	/* elements that a group may lose */
+/* Elements that a group may lose */
+#define MAX_ABANDONED		8
+#define MAX_ABANDONED_CLIENT	32
 
 static const u8 eye_catcher[EYE_CATCHER_BYTES] = { 0xd9, 0xd4, 0xc2, 0xc5 };
 
@@ -94,19 +96,30 @@ static void set_rx(struct smcr_conn *rc)
 	}
 }
 
+/* The memory is pinned and stays with the group, so less is taken of it by default */
+static u32 wanted_bytes(const struct smc_conn *conn)
+{
+	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;
+
+	if (conn->rx.chosen)
+		return conn->rx.wanted;
+	return min(conn->rx.wanted, smc_buffer_size(READ_ONCE(knobs->smcr_rmem)));
+}
+
 static int take_element(struct smcr_conn *rc)
 {
 	struct smc_conn *conn = rc->conn;
+	u32 wanted = wanted_bytes(conn);
 	struct smcr_rmb *rmb;
 	bool fresh;
 
-	rmb = smcr_rmb_take(rc->rg, conn->rx.wanted, &rc->element, &fresh);
+	rmb = smcr_rmb_take(rc->rg, wanted, &rc->element, &fresh);
 	if (IS_ERR(rmb))
 		return PTR_ERR(rmb);
 	rc->rmb = rmb;
 	set_rx(rc);
 	smc_conn_count(conn, fresh ? SMC_STAT_RX_ALLOCATED : SMC_STAT_RX_REUSED, 1);
-	if (rmb->element_bytes < conn->rx.wanted)
+	if (rmb->element_bytes < wanted)
 		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
 	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, rmb->element_bytes);
 	return fresh;
@@ -575,16 +588,17 @@ static bool may_be_written(const struct smcr_conn *rc)
  * after the other. One that has made us give up some has another view of this group than we have:
  * as when it says that by a Decline (R-DEC-11), no further connection joins. The memory is given
  * back when those that are in the group have ended. The server opens a new group for what comes
- * then; a client that is told to join this one answers that it is out of sync (R-SC-07), and the
- * next one is in a new group.
+ * then; a client that is told to join this one answers that it is out of sync (R-SC-07), which
+ * costs that connection its SMC, so a client is more patient.
  */
 static void abandon_element(struct smcr_conn *rc)
 {
 	struct smcr_group *rg = rc->rg;
+	unsigned int most = rg->role == SMC_SERVER ? MAX_ABANDONED : MAX_ABANDONED_CLIENT;
 	bool enough;
 
 	spin_lock_bh(&rg->lock);
-	enough = ++rg->nr_abandoned >= MAX_ABANDONED;
+	enough = ++rg->nr_abandoned >= most;
 	spin_unlock_bh(&rg->lock);
 	if (enough)
 		smc_group_discard(rc->conn->group);

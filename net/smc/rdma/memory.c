@@ -286,16 +286,24 @@ static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int
 	return found;
 }
 
-/* At the limit of memory: the largest element that nobody uses, whatever was wanted */
-static struct smcr_rmb *find_any_rmb(struct smcr_group *rg)
+/* The largest element that nobody uses, whatever was wanted, but of @least bytes */
+static struct smcr_rmb *find_any_rmb(struct smcr_group *rg, u32 least)
 {
 	struct smcr_rmb *rmb, *found = NULL;
 
 	list_for_each_entry(rmb, &rg->rmbs, list)
 		if (READ_ONCE(rmb->state) == SMCR_RMB_ANNOUNCED && free_element(rmb) >= 0 &&
-		    (!found || rmb->element_bytes > found->element_bytes))
+		    rmb->element_bytes >= (found ? found->element_bytes + 1 : least))
 			found = rmb;
 	return found;
+}
+
+/* Where memory is short and a new element would be smaller: one that is no worse */
+static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
+{
+	u32 offer = smc_buffer_offer(wanted);
+
+	return offer < wanted ? find_any_rmb(rg, offer) : NULL;
 }
 
 /**
@@ -316,12 +324,12 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 
 	mutex_lock(&rg->memory_lock);
 	most = clamp_t(u32, largest(rg) / wanted, 1, SMCR_RMB_ELEMENTS);
-	rmb = find_rmb(rg, wanted, &elements);
+	rmb = find_rmb(rg, wanted, &elements) ?: find_instead(rg, wanted);
 	*fresh = !rmb;
 	if (!rmb)
 		rmb = create_rmb(rg, wanted, min(most, max_t(u32, elements, FIRST_ELEMENTS)));
 	if (IS_ERR(rmb)) {
-		rmb = find_any_rmb(rg) ?: rmb;
+		rmb = find_any_rmb(rg, 0) ?: rmb;
 		*fresh = false;
 	}
 	if (!IS_ERR(rmb)) {
@@ -374,6 +382,23 @@ static void free_ring(struct smcr_send_ring *ring)
 	kfree(ring);
 }
 
+/* Rings that nobody uses make room; the device has read all of them */
+static void drop_rings(struct smcr_group *rg)
+{
+	struct smcr_send_ring *ring, *next;
+	unsigned int i;
+
+	list_for_each_entry_safe(ring, next, &rg->rings, list) {
+		if (test_and_set_bit_lock(0, &ring->used))
+			continue;
+		for (i = 0; i < SMCR_LINKS; i++)
+			unmap_ring(&rg->links[i], ring);
+		list_del(&ring->list);
+		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes - ring->bytes);
+		free_ring(ring);
+	}
+}
+
 /* Make the ring readable for the device of each link */
 static int map_ring(struct smcr_group *rg, struct smcr_send_ring *ring)
 {
@@ -415,6 +440,10 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 			goto map;
 
 	ring = create_ring(bytes);
+	if (IS_ERR(ring)) {
+		drop_rings(rg);
+		ring = create_ring(bytes);
+	}
 	if (IS_ERR(ring))
 		goto unlock;
 	WRITE_ONCE(rg->largest_ring, max(rg->largest_ring, bytes));

@@ -16,11 +16,12 @@
 #include "sock.h"
 
 /* Buffers as the user chose them, else as the namespace does */
-static int wanted_rcvbuf(const struct sock *sk)
+static void want_buffer(struct smc_conn *conn, const struct sock *sk)
 {
-	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
-		return sk->sk_rcvbuf / 2;
-	return READ_ONCE(smc_net(sock_net(sk))->knobs.rmem);
+	bool chosen = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
+
+	smc_conn_want(conn, chosen ? sk->sk_rcvbuf / 2 :
+				     READ_ONCE(smc_net(sock_net(sk))->knobs.rmem), chosen);
 }
 
 static void count(const struct smc_conn *conn)
@@ -122,7 +123,7 @@ enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 		smc_fallback(smc, ipsec ? SMC_REASON_IPSEC : SMC_REASON_PEER_NO_SMC, 0);
 		return SMC_FALLBACK;
 	}
-	smc_conn_want(&smc->conn, wanted_rcvbuf(&smc->sk));
+	want_buffer(&smc->conn, &smc->sk);
 	smc->hs = smc_handshake_create(&smc->conn, smc->tcp);
 	if (!smc->hs) {		/* the peer expects a handshake: TCP is no way out */
 		failed(smc, -ENOMEM);

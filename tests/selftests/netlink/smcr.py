@@ -355,6 +355,7 @@ def given_up():
 def short_of_memory():
     """At the limit, an element that nobody uses serves, whatever size was wanted."""
     smc.sysctl('smcr_idle_timeout', 60)
+    smc.sysctl('smcr_rmem', 8 * BUFFER)
     smc.sysctl('rmem', 4 * BUFFER)
     connect(socket.AF_INET, R2).close()
     check('elements are free', smc.eventually(lambda: not technology()['rx-rmb-usage']))
