@@ -7,10 +7,8 @@ Not the host's files over 9p: while a guest waits for those, its time jumps.
 
 import os
 import shutil
-import subprocess
-import sys
 
-from harness import paths
+from harness import paths, programs
 from harness.errors import Trouble
 
 BENCH = paths.TREE / 'tests' / 'bench'
@@ -37,11 +35,9 @@ def find_program(name):
 
 def make(folder, target):
     """Builds programs of this tree into the cache; returns the folder."""
-    output = paths.cache('build', folder.replace('/', '-'))
-    result = subprocess.run(['make', '-s', '-C', paths.TREE / folder, f'O={output}'],
-                            stdout=sys.stderr, check=False)
-    if result.returncode or not (output / target).exists():
-        raise Trouble(f'building {folder} failed (see above)')
+    output = programs.build(folder)
+    if not output or not (output / target).exists():
+        raise Trouble(f'building {folder} left no {target}')
     return output
 
 
