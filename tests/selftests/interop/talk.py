@@ -209,8 +209,8 @@ def case_urgent(caller):
                b'!' + hashlib.sha256(data).digest())
 
 
-def case_abort(caller):
-    """The caller goes without a word."""
+def how_aborted(caller):
+    """The caller goes without a word: what has the server seen?"""
     conn = caller.connect(b'A')
     expect('readiness', receive(conn, 1), b'r')
     conn.sendall(b'some bytes')
@@ -222,18 +222,39 @@ def case_abort(caller):
         if how != b'.':
             break
         select.select([], [], [], 0.05)
-    expect('what the server saw', how, b'+')
+    return how
+
+
+def case_abort(caller):
+    """The caller goes without a word."""
+    expect('what the server saw', how_aborted(caller), b'+')
+
+
+def case_abort_or_end(caller):
+    """The same where one of the two takes an abort for an end."""
+    how = how_aborted(caller)
+    if how not in (b'+', b'-'):
+        raise AssertionError(f'the server saw {how!r}')
+
+
+def received_at_abort(caller):
+    """The server goes without a word: what is received? None for a reset."""
+    with caller.connect(b'a') as conn:
+        conn.sendall(b'x')
+        try:
+            return conn.recv(1)
+        except ConnectionResetError:
+            return None
 
 
 def case_aborted(caller):
     """The server goes without a word."""
-    with caller.connect(b'a') as conn:
-        conn.sendall(b'x')
-        try:
-            got = conn.recv(1)
-        except ConnectionResetError:
-            return
-    raise AssertionError(f'received {got!r}')
+    expect('received', received_at_abort(caller), None)
+
+
+def case_aborted_or_ended(caller):
+    """The same where one of the two takes an abort for an end."""
+    expect('received', received_at_abort(caller) or None, None)
 
 
 def at_once(caller, count):
@@ -274,6 +295,19 @@ def case_lost(caller):
         poll.register(conn, select.POLLIN)
         if not poll.poll(10000):    # well before TEST LINK, which would find out as well
             raise TimeoutError('nothing came')
+        try:
+            got = conn.recv(1)
+        except ConnectionResetError:
+            return
+    raise AssertionError(f'received {got!r}')
+
+
+def case_cut(caller):
+    """The server's host is lost while nothing is under way: whoever ends the link has to tell."""
+    with caller.connect(b'e') as conn:
+        conn.sendall(b'here')
+        expect('echo', receive(conn, 4), b'here')
+        print('here', flush=True)
         try:
             got = conn.recv(1)
         except ConnectionResetError:

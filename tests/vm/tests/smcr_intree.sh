@@ -5,8 +5,7 @@
 # and later contact, all ways to talk, a second link group, an idle group. Both sides know that
 # it is SMC-R.
 #
-# Not here: aborts by SO_LINGER. The other module ends the connection in good order then, and shows an
-# abort of ours as an end.
+# How connections and groups end otherwise is in smcr_intree_ends.
 #
 # kernels: stock-6.12
 # peer: intree
