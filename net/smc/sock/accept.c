@@ -47,6 +47,7 @@ static void enlist(struct smc_sock *listener, struct smc_sock *child)
 	sock_hold(&child->sk);
 	spin_lock_bh(&q->lock);
 	list_add_tail(&child->child, &q->children);
+	child->serial = q->serial++;
 	WRITE_ONCE(q->nr, q->nr + 1);
 	count_in_backlog(listener, true);
 	spin_unlock_bh(&q->lock);
@@ -143,6 +144,21 @@ static void part(struct smc_sock *listener, struct smc_sock *child)
 	sock_put(&child->sk);
 }
 
+/*
+ * Handshakes run side by side and may end in another order than they began; programs are used to
+ * that of TCP. What is not over when accept() looks has to wait.
+ */
+static void queue_ready(struct smc_accept_queue *q, struct smc_sock *child)
+{
+	struct smc_sock *other;
+
+	lockdep_assert_held(&q->lock);
+	list_for_each_entry_reverse(other, &q->ready, ready)
+		if ((s32)(child->serial - other->serial) > 0)
+			break;
+	list_add(&child->ready, &other->ready);
+}
+
 /**
  * smc_accept_child_done() - the handshake of a child is over
  * @child: the child, locked
@@ -167,7 +183,7 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 	spin_lock_bh(&q->lock);
 	if (!list_empty(&child->child)) {
 		unpark(listener, child);
-		list_add_tail(&child->ready, &q->ready);
+		queue_ready(q, child);
 	}
 	spin_unlock_bh(&q->lock);
 	lsk->sk_data_ready(lsk);

@@ -63,13 +63,14 @@ struct smc_acceptor {
  * struct smc_accept_queue - children of a listening socket
  * @lock: protects all fields; bottom halves are off
  * @children: all, in handshake or ready; each holds its place until accepted, if not parked
- * @ready: those that accept() can return
+ * @ready: those that accept() can return, the oldest first
  * @stirred: those that accept() is to look at
  * @incoming: TCP has accepted something that accept() is to take in
  * @acceptors: accept() calls that wait
  * @blocking: accept() waits for connections there, is not called when poll tells to or when they
  *	must have come, and was never late since; any context
  * @nr: number of @children
+ * @serial: how many there ever were
  * @parked: how many of them are parked: without a place in TCP's backlog
  */
 struct smc_accept_queue {
@@ -81,6 +82,7 @@ struct smc_accept_queue {
 	struct list_head acceptors;
 	bool blocking;
 	unsigned int nr;
+	u32 serial;
 	unsigned int parked;
 };
 
@@ -110,6 +112,7 @@ struct smc_accept_queue {
  * @child: in smc_accept_queue.children
  * @ready: in smc_accept_queue.ready
  * @stirred: in smc_accept_queue.stirred
+ * @serial: smc_accept_queue.serial when TCP had accepted it; constant
  * @parked: silent in the handshake, and counted in smc_accept_queue.parked
  * @bridge: passes wake-ups of @tcp to those who polled before the fallback
  * @node: in smc_net.socks
@@ -142,6 +145,7 @@ struct smc_sock {
 	struct list_head child;
 	struct list_head ready;
 	struct list_head stirred;
+	u32 serial;
 	bool parked;
 	wait_queue_entry_t bridge;
 	struct hlist_node node;
