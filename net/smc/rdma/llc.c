@@ -164,7 +164,7 @@ void smcr_llc_await(struct smcr_group *rg, enum smc_llc_flow flow, struct smcr_l
  * smcr_llc_flow_over() - the exchange has ended
  * @rg: the group
  *
- * If it has overtaken our CONFIRM RKEY, that one goes on (R-COL-11).
+ * If it has overtaken our CONFIRM RKEY or DELETE RKEY, that one goes on (R-COL-11).
  */
 void smcr_llc_flow_over(struct smcr_group *rg)
 {
@@ -177,6 +177,8 @@ void smcr_llc_flow_over(struct smcr_group *rg)
 		return;
 	if (llc->announcement.rmb && !llc->announcement.again)
 		smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, llc->announcement.link);
+	else if (llc->withdrawal.rmb)
+		smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, llc->withdrawal.link);
 	else
 		llc->flow = SMC_LLC_FLOW_NONE;
 }
@@ -213,13 +215,13 @@ static void (*const handlers[SMC_LLC_EVENTS])(struct smcr_link *link) = {
 	[SMC_LLC_REPLY_DELETE_LINK]	= smcr_llc_reply_delete_link,
 	[SMC_LLC_REPLY_CONFIRM_RKEY]	= smcr_llc_reply_confirm_rkey,
 	[SMC_LLC_REPLY_CONFIRM_RKEY_CONT] = smcr_llc_reply_confirm_rkey_cont,
+	[SMC_LLC_REPLY_DELETE_RKEY]	= smcr_llc_reply_delete_rkey,
 	[SMC_LLC_REPLY_TEST_LINK]	= smcr_llc_reply_test_link,
 };
 
 /*
  * The table also admits what belongs to exchanges that we never begin: continuations of
- * ADD LINK, and replies to REQUEST ADD LINK and DELETE RKEY. Unasked they break the
- * protocol.
+ * ADD LINK, and replies to REQUEST ADD LINK. Unasked they break the protocol.
  */
 static void dispatch(struct smcr_link *link, enum smc_llc_event event)
 {
@@ -522,6 +524,7 @@ static void llc_work(struct work_struct *work)
 	check_deadline(rg);
 	handle_deferred(rg);
 	smcr_llc_announce_next(rg);
+	smcr_llc_withdraw_next(rg);
 	check_closing(rg);
 	next = next_look(rg);
 	mutex_unlock(&llc->mutex);
@@ -599,6 +602,8 @@ void smcr_llc_link_down(struct smcr_link *link)
 	memset(&llc->tests[smcr_link_index(link)], 0, sizeof(llc->tests[0]));
 	if (llc->continued.link == link)
 		llc->continued.link = NULL;
+	if (llc->withdrawal.link == link)
+		smcr_llc_withdrawal_failed(rg);
 
 	if (!smcr_group_link(rg)) {
 		smcr_llc_settled(rg, smcr_llc_why_lost(link));

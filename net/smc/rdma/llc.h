@@ -61,6 +61,16 @@ struct smcr_llc_announcement {
 };
 
 /**
+ * struct smcr_llc_withdrawal - our DELETE RKEY that is under way
+ * @rmb: what it is about, NULL if there is none
+ * @link: on which it was sent
+ */
+struct smcr_llc_withdrawal {
+	struct smcr_rmb *rmb;
+	struct smcr_link *link;
+};
+
+/**
  * struct smcr_llc_continued - the peer's CONFIRM RKEY that is to be continued
  * @link: on which it came, NULL if there is none
  * @rkey: key of its RMB on that link
@@ -95,6 +105,7 @@ struct smcr_llc_continued {
  * @nr_deferred: how many
  * @queue: RMBs that wait for their turn
  * @announcement: CONFIRM RKEY under way
+ * @withdrawal: DELETE RKEY under way
  * @continued: the peer's
  * @tests: by link
  * @ended: we told the peer that the group ends
@@ -125,6 +136,7 @@ struct smcr_llc {
 	unsigned int nr_deferred;
 	struct list_head queue;
 	struct smcr_llc_announcement announcement;
+	struct smcr_llc_withdrawal withdrawal;
 	struct smcr_llc_continued continued;
 	struct smcr_llc_test tests[SMCR_LINKS];
 	bool ended;
@@ -195,11 +207,14 @@ void smcr_llc_send_delete_all(struct smcr_link *link, u32 reason);
 /* llc_rkey.c */
 void smcr_llc_announce_next(struct smcr_group *group);
 void smcr_llc_announced(struct smcr_group *group, int err);
+void smcr_llc_withdraw_next(struct smcr_group *group);
+void smcr_llc_withdrawal_failed(struct smcr_group *group);
 void smcr_llc_got_confirm_rkey(struct smcr_link *link);
 void smcr_llc_got_confirm_rkey_cont(struct smcr_link *link);
 void smcr_llc_got_delete_rkey(struct smcr_link *link);
 void smcr_llc_refuse_rkey(struct smcr_link *link);
 void smcr_llc_reply_confirm_rkey(struct smcr_link *link);
 void smcr_llc_reply_confirm_rkey_cont(struct smcr_link *link);
+void smcr_llc_reply_delete_rkey(struct smcr_link *link);
 
 #endif /* _NET_SMC_RDMA_LLC_H */

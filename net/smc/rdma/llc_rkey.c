@@ -2,15 +2,17 @@
 /*
  * Link layer control about memory: CONFIRM RKEY and DELETE RKEY.
  *
- * We announce one RMB at a time, for all links at once. An RMB stays as long as its
- * group, so we never send DELETE RKEY; peers do.
+ * We announce one RMB at a time, for all links at once, and withdraw one at a time when
+ * there is nothing to announce.
  */
 
+#include "../net.h"
 #include "../wire/reason.h"
 #include "group.h"
 
 #define MAX_TRIES	5	/* a peer may ask for another try while links change */
 #define TRY_AGAIN	(HZ / 5)
+#define IDLE_SHARE	10	/* of the group's idle time, after which memory goes */
 
 /* Index of the next other link that can be used, from @from on; SMCR_LINKS: none */
 static unsigned int next_other(struct smcr_group *rg, const struct smcr_link *link,
@@ -372,6 +374,98 @@ void smcr_llc_got_delete_rkey(struct smcr_link *link)
 	keys->nr_failed = nr_failed;
 	keys->error_mask = mask;
 	smcr_llc_reply(link);
+}
+
+/* Return: for how long memory may be of no use, in jiffies; 0 if the group ends */
+static unsigned long idle_time(struct smcr_group *rg)
+{
+	unsigned long seconds = 0;
+
+	spin_lock_bh(&rg->lock);
+	if (rg->group)
+		seconds = READ_ONCE(smc_net(rg->net)->knobs.idle_timeout[SMC_MODE_R]);
+	spin_unlock_bh(&rg->lock);
+	return seconds * HZ / IDLE_SHARE;
+}
+
+static void send_delete_rkey(struct smcr_link *link, struct smcr_rmb *rmb)
+{
+	struct smcr_group *rg = link->group;
+	struct smc_llc_delete_rkey *out = &rg->llc.msg.delete_rkey;
+	const struct ib_mr *mr = rmb->links[smcr_link_index(link)].mr;
+
+	memset(&rg->llc.msg, 0, sizeof(rg->llc.msg));
+	rg->llc.msg.type = SMC_LLC_DELETE_RKEY;
+	out->nr_rkeys = 1;
+	out->rkeys[0] = mr->rkey;
+	rg->llc.withdrawal = (struct smcr_llc_withdrawal){ .rmb = rmb, .link = link };
+	smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, link);
+	if (smcr_llc_send(link))
+		smcr_llc_withdrawal_failed(rg);
+}
+
+/**
+ * smcr_llc_withdraw_next() - if nothing else goes on, take back memory that was of no use
+ * @rg: the group
+ */
+void smcr_llc_withdraw_next(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_link *link = smcr_group_link(rg);
+	unsigned long age = idle_time(rg);
+	struct smc_llc_step step;
+	struct smcr_rmb *rmb;
+
+	if (!link || !age)
+		return;
+	smcr_send_rings_trim(rg, age);
+	step = smc_llc_step(rg->role == SMC_SERVER, llc->flow, SMC_LLC_WANT_RKEY);
+	if (step.verdict != SMC_LLC_GO || llc->announcement.rmb)
+		return;
+	rmb = smcr_rmb_withdraw(rg, age);
+	if (!rmb)
+		return;
+	if (rmb->links[smcr_link_index(link)].mr)
+		send_delete_rkey(link, rmb);
+	else
+		smcr_rmb_keep(rg, rmb);
+}
+
+/**
+ * smcr_llc_withdrawal_failed() - the RMB stays
+ * @rg: the group
+ */
+void smcr_llc_withdrawal_failed(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_rmb *rmb = llc->withdrawal.rmb;
+
+	memset(&llc->withdrawal, 0, sizeof(llc->withdrawal));
+	if (llc->flow == SMC_LLC_FLOW_RKEY)
+		smcr_llc_flow_over(rg);
+	smcr_rmb_keep(rg, rmb);
+}
+
+/**
+ * smcr_llc_reply_delete_rkey() - the answer to ours
+ * @link: from there
+ *
+ * A no means that the peer had not known the RMB, or had forgotten it before (R-RK-19).
+ */
+void smcr_llc_reply_delete_rkey(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_rmb *rmb = llc->withdrawal.rmb;
+
+	if (!rmb || llc->withdrawal.link != link) {
+		smcr_llc_violation(link, "DELETE RKEY was not asked for");
+		return;
+	}
+	memset(&llc->withdrawal, 0, sizeof(llc->withdrawal));
+	if (llc->flow == SMC_LLC_FLOW_RKEY)
+		smcr_llc_flow_over(rg);
+	smcr_rmb_discard(rg, rmb);
 }
 
 /**

@@ -255,6 +255,7 @@ static struct smcr_rmb *create_rmb(struct smcr_group *rg, u32 wanted, unsigned i
 		free_rmb(rmb);
 		return ERR_PTR(err);
 	}
+	rmb->idle_since = jiffies;
 	list_add_tail(&rmb->list, &rg->rmbs);
 	WRITE_ONCE(rg->rmb_bytes, rg->rmb_bytes + smcr_rmb_bytes(rmb));
 	return rmb;
@@ -275,7 +276,7 @@ static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int
 	list_for_each_entry(rmb, &rg->rmbs, list) {
 		u8 state = READ_ONCE(rmb->state);
 
-		if (rmb->element_bytes != wanted)
+		if (rmb->element_bytes != wanted || state == SMCR_RMB_WITHDRAWN)
 			continue;
 		*elements += rmb->nr_elements;
 		if (state == SMCR_RMB_REFUSED || free_element(rmb) < 0)
@@ -315,7 +316,7 @@ static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
  *
  * May sleep.
  *
- * Return: the RMB, which stays as long as the group, or an ERR_PTR.
+ * Return: the RMB, which stays until smcr_rmb_release(), or an ERR_PTR.
  */
 struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, bool *fresh)
 {
@@ -354,6 +355,76 @@ void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u
 	memset(smcr_rmb_element(rmb, element), 0, min(written, rmb->element_bytes));
 	mutex_lock(&rg->memory_lock);
 	__clear_bit(element, rmb->used);
+	rmb->idle_since = jiffies;
+	mutex_unlock(&rg->memory_lock);
+}
+
+/* The first one stays: whoever comes next needs one */
+static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned long age)
+{
+	return READ_ONCE(rmb->state) == SMCR_RMB_ANNOUNCED &&
+	       !list_is_first(&rmb->list, &rg->rmbs) &&
+	       bitmap_empty(rmb->used, rmb->nr_elements) &&
+	       time_after_eq(jiffies, rmb->idle_since + age);
+}
+
+/**
+ * smcr_rmb_withdraw() - choose an RMB that the group can do without (R-RK-13, R-RK-14)
+ * @rg: the group
+ * @age: for how long nobody may have used it, in jiffies
+ *
+ * May sleep. From now on no connection uses it, until smcr_rmb_keep(), or for good and
+ * then smcr_rmb_discard().
+ *
+ * Return: the RMB or NULL.
+ */
+struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age)
+{
+	struct smcr_rmb *rmb, *found = NULL;
+
+	mutex_lock(&rg->memory_lock);
+	list_for_each_entry(rmb, &rg->rmbs, list)
+		if (is_stale(rg, rmb, age))
+			found = rmb;
+	if (found)
+		WRITE_ONCE(found->state, SMCR_RMB_WITHDRAWN);
+	mutex_unlock(&rg->memory_lock);
+	return found;
+}
+
+/**
+ * smcr_rmb_keep() - the peer was not told: connections may use the RMB again
+ * @rg: the group
+ * @rmb: from smcr_rmb_withdraw()
+ *
+ * May sleep.
+ */
+void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb)
+{
+	mutex_lock(&rg->memory_lock);
+	WRITE_ONCE(rmb->state, SMCR_RMB_ANNOUNCED);
+	rmb->idle_since = jiffies;
+	mutex_unlock(&rg->memory_lock);
+}
+
+/**
+ * smcr_rmb_discard() - the peer has forgotten an RMB: free it (R-RK-15)
+ * @rg: the group
+ * @rmb: from smcr_rmb_withdraw()
+ *
+ * May sleep.
+ */
+void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb)
+{
+	unsigned int i;
+
+	mutex_lock(&rg->memory_lock);
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (rg->links[i].pd)
+			unregister(&rg->links[i], rmb);
+	list_del(&rmb->list);
+	WRITE_ONCE(rg->rmb_bytes, rg->rmb_bytes - smcr_rmb_bytes(rmb));
+	free_rmb(rmb);
 	mutex_unlock(&rg->memory_lock);
 }
 
@@ -382,8 +453,8 @@ static void free_ring(struct smcr_send_ring *ring)
 	kfree(ring);
 }
 
-/* Rings that nobody uses make room; the device has read all of them */
-static void drop_rings(struct smcr_group *rg)
+/* Free rings that nobody has used for @age jiffies; the device has read all of them */
+static void drop_rings(struct smcr_group *rg, unsigned long age)
 {
 	struct smcr_send_ring *ring, *next;
 	unsigned int i;
@@ -391,6 +462,10 @@ static void drop_rings(struct smcr_group *rg)
 	list_for_each_entry_safe(ring, next, &rg->rings, list) {
 		if (test_and_set_bit_lock(0, &ring->used))
 			continue;
+		if (time_before(jiffies, ring->idle_since + age)) {
+			clear_bit_unlock(0, &ring->used);
+			continue;
+		}
 		for (i = 0; i < SMCR_LINKS; i++)
 			unmap_ring(&rg->links[i], ring);
 		list_del(&ring->list);
@@ -426,7 +501,7 @@ static int map_ring(struct smcr_group *rg, struct smcr_send_ring *ring)
  *
  * May sleep.
  *
- * Return: the ring, which stays as long as the group, or an ERR_PTR.
+ * Return: the ring, which stays until smcr_send_ring_release(), or an ERR_PTR.
  */
 struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh)
 {
@@ -441,7 +516,7 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 
 	ring = create_ring(bytes);
 	if (IS_ERR(ring)) {
-		drop_rings(rg);
+		drop_rings(rg, 0);
 		ring = create_ring(bytes);
 	}
 	if (IS_ERR(ring))
@@ -470,7 +545,22 @@ unlock:
  */
 void smcr_send_ring_release(struct smcr_send_ring *ring)
 {
+	ring->idle_since = jiffies;
 	clear_bit_unlock(0, &ring->used);
+}
+
+/**
+ * smcr_send_rings_trim() - free send rings that the group can do without
+ * @rg: the group
+ * @age: for how long nobody has used them, in jiffies
+ *
+ * May sleep.
+ */
+void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age)
+{
+	mutex_lock(&rg->memory_lock);
+	drop_rings(rg, age);
+	mutex_unlock(&rg->memory_lock);
 }
 
 /**

@@ -2,9 +2,10 @@
 /*
  * Memory of a link group: what the peer writes to (RMBs), and what is sent from.
  *
- * An RMB holds many elements of one size. It is registered once with each link,
- * announced once to the peer, and stays as long as the group. The memory outlives the
- * links, because applications may read what has arrived when the device is gone.
+ * An RMB holds many elements of one size. It is registered once with each link and
+ * announced once to the peer; when it was of no use for a while, the peer is told, and it
+ * goes. The memory outlives the links, because applications may read what has arrived
+ * when the device is gone.
  */
 #ifndef _NET_SMC_RDMA_MEMORY_H
 #define _NET_SMC_RDMA_MEMORY_H
@@ -41,11 +42,13 @@ struct smcr_registration {
  * @SMCR_RMB_NEW: not announced; connections that use it wait
  * @SMCR_RMB_ANNOUNCED: the peer knows it
  * @SMCR_RMB_REFUSED: the peer does not want it; no connection may use it
+ * @SMCR_RMB_WITHDRAWN: the peer is being told that it goes; no connection may use it
  */
 enum smcr_rmb_state {
 	SMCR_RMB_NEW,
 	SMCR_RMB_ANNOUNCED,
 	SMCR_RMB_REFUSED,
+	SMCR_RMB_WITHDRAWN,
 };
 
 /**
@@ -58,6 +61,7 @@ enum smcr_rmb_state {
  * @nr_elements: number of elements
  * @base: the memory
  * @used: elements that connections have, bit 0 is index 1
+ * @idle_since: when the last of them became free, in jiffies
  * @links: by link
  *
  * All changes are under smcr_group.memory_lock.
@@ -71,6 +75,7 @@ struct smcr_rmb {
 	u8 nr_elements;
 	u8 *base;
 	DECLARE_BITMAP(used, SMCR_RMB_ELEMENTS);
+	unsigned long idle_since;
 	struct smcr_registration links[SMCR_LINKS];
 };
 
@@ -82,6 +87,7 @@ struct smcr_rmb {
  * @dma: by link, its address for the device
  * @mapped: by link
  * @used: bit 0: a connection has it
+ * @idle_since: when it became free, in jiffies
  */
 struct smcr_send_ring {
 	struct list_head list;
@@ -90,6 +96,7 @@ struct smcr_send_ring {
 	u64 dma[SMCR_LINKS];
 	bool mapped[SMCR_LINKS];
 	unsigned long used;
+	unsigned long idle_since;
 };
 
 /**
@@ -119,6 +126,10 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written);
 struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh);
 void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
+void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
+struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age);
+void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb);
+void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
 int smcr_memory_register(struct smcr_link *link);
 void smcr_memory_unregister(struct smcr_link *link);
 void smcr_memory_free(struct smcr_group *rg);

@@ -367,7 +367,35 @@ def short_of_memory():
     LIMIT.write_text('0', encoding='ascii')
     smc.sysctl('rmem', BUFFER)
     smc.sysctl('smcr_idle_timeout', 1)
-    pair.close()
+    end(pair)
+
+
+def send_buffers():
+    return sum(m['lgr-smcr']['sndbuf-alloc'] for m in GEN.show('get-lgr-smcr'))
+
+
+def memory_given_back():
+    """
+    What nobody needs for a tenth of the idle time goes, and the peer hears of it (R-RK-13 to R-RK-15);
+    what is needed works on, and more can be had again.
+    """
+    smc.sysctl('smcr_idle_timeout', 20)
+    smc.sysctl('smcr_testlink_time', 1)         # that often somebody looks
+    lasting = connect(socket.AF_INET, R2)
+    for turn in ('first', 'second'):
+        pairs = [connect(socket.AF_INET, R2) for _ in range(12)]
+        check(f'{turn} time: several RMBs', live('rmb') > 2, live('rmb'))
+        for pair in pairs:
+            smc.send_all(pair.client, pair.server, 1000)
+            pair.close()
+        check(f'{turn} time: one is left at each end', smc.eventually(lambda: live('rmb') == 2, 60),
+              live('rmb'))
+        check(f'{turn} time: send rings go', smc.eventually(
+            lambda: send_buffers() == 2 * BUFFER, 60), send_buffers())
+        smc.send_all(lasting.client, lasting.server, 10000)
+    smc.sysctl('smcr_testlink_time', 30)
+    smc.sysctl('smcr_idle_timeout', 1)
+    lasting.close()
 
 
 def nothing_fell_back():
@@ -381,4 +409,4 @@ GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
 run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, given_up,
-    short_of_memory, nothing_fell_back)
+    short_of_memory, memory_given_back, nothing_fell_back)

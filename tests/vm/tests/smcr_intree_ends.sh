@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The distribution's own module on another host, and all ways in which connections and link groups end:
-# abort; idle; the other host falls silent; it starts anew, and this one does not know.
+# The distribution's own module on another host, and all ways in which connections, memory and link
+# groups end: abort; idle; the other host falls silent; it starts anew, and this one does not know.
 #
 # The other module ends an aborted connection in good order, and shows an abort of ours as an end.
 #
@@ -40,6 +40,19 @@ idle_group() {
 	sync "talked-idle-$2"
 	check "port $2: the idle link group ends" wait_for "its end" has_none
 	sync "idle-$2"
+}
+
+one_rmb_each() {
+	[ "$(objects rmb live)" = "$(objects link live)" ]
+}
+
+# give_back SERVER PORT: a group takes back what it does not need any more, and gets more again
+give_back() {
+	talk "$1" "$2" several
+	[ "$VM_GUEST" = b ] ||
+		check "port $2: memory is given back" wait_for "the RMBs to go" one_rmb_each
+	sync "given-back-$2"
+	talk "$1" "$2" several
 }
 
 # hold SERVER PORT: a connection that lasts until a host is lost; the processes are held_server and
@@ -111,8 +124,15 @@ done
 
 idle_group a 5002
 idle_group b 5003
-set_here smcr_idle_timeout 600
 
+set_here smcr_idle_timeout 20
+set_here smcr_testlink_time 1
+give_back a 5008
+give_back b 5009
+[ "$VM_GUEST" = b ] ||
+	check "several RMBs came" test "$(objects rmb created)" -gt "$(objects link created)"
+
+set_here smcr_idle_timeout 600
 set_here smcr_testlink_time 2
 hold a 5004
 hold b 5005
@@ -128,6 +148,7 @@ done
 if [ "$VM_GUEST" = a ]; then
 	# A client that is told to join a group it knows nothing of is out of sync (R-SC-07)
 	declined=$(smc_stat "" PEERDECL)
+	log "$(smcr -a -d stats | sed -n '/TCP fallback/,/^$/p')"
 	is "nothing else became TCP" "$(smc_stat "" "TCP fallback")" "${declined:-0}"
 	check "and one each time at most" test "${declined:-0}" -le 2
 	check "connections end" wait_for "connections to end" no_connection
