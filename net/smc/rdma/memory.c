@@ -268,7 +268,7 @@ static int free_element(const struct smcr_rmb *rmb)
 	return i < rmb->nr_elements ? i : -ENOSPC;
 }
 
-/* One that the peer knows, else one that it is being told of */
+/* The oldest one that the peer knows, so that others may go; else one that it is being told of */
 static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int *elements)
 {
 	struct smcr_rmb *rmb, *found = NULL;
@@ -281,8 +281,9 @@ static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int
 		*elements += rmb->nr_elements;
 		if (state == SMCR_RMB_REFUSED || free_element(rmb) < 0)
 			continue;
-		if (!found || state == SMCR_RMB_ANNOUNCED)
-			found = rmb;
+		if (state == SMCR_RMB_ANNOUNCED)
+			return rmb;
+		found = rmb;
 	}
 	return found;
 }
