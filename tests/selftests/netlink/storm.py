@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-usage: storm.py CONNECTIONS
+usage: storm.py CONNECTIONS [READERS]
 
-Four readers look at everything while connections are made, closed, aborted and given up in the
+Readers (four) look at everything while connections are made, closed, aborted and given up in the
 handshake, settings change, and namespaces end. Readers decode strictly, and check what must hold
 at any moment.
 """
@@ -24,7 +24,8 @@ from spec import Family
 from storms import ENDS, ended_well, must, process, quiet
 
 COUNT = int(sys.argv[1])
-READERS, NAMESPACES, LEAST = 4, 6, 5
+READERS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+NAMESPACES, LEAST = 6, 5
 EXT = extensions(CONNINFO, DMBINFO, LGRINFO)
 ENTRY = 1
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-usage: storm_rdma.py CONNECTIONS
+usage: storm_rdma.py CONNECTIONS [READERS]
 
-Four readers look at everything of SMC-R while connections over a wire are made, closed and aborted, and
-the RDMA devices at both ends of it are deleted and added again. Somebody listens to events.
+Readers (four) look at everything of SMC-R while connections over a wire are made, closed and aborted,
+and the RDMA devices at both ends of it are deleted and added again. Somebody listens to events.
 """
 
 import os
@@ -24,7 +24,8 @@ from storms import ENDS, is_over, must, process, quiet
 from wire import ADDRESS, PORTS
 
 COUNT = int(sys.argv[1])
-READERS, LEAST = 4, 5
+READERS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+LEAST = 5
 SECONDS = 60 * int(os.environ.get('VM_SLOW', 1))
 EXT = extensions(CONNINFO, DMBINFO, LGRINFO)
 ACTIVE = 3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Four readers of everything during a storm of connections, aborts, changed settings and ending
+# Readers of everything during a storm of connections, aborts, changed settings and ending
 # namespaces: no entry is torn or wrong, no counter goes backwards, and nothing stays behind.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
@@ -17,7 +17,7 @@
 
 ip link set lo up
 case $VM_KERNEL in
-debug-*) cases storm.py 20 ;;
+debug-*) cases storm.py 20 2 ;;
 *) cases storm.py 200 ;;
 esac
 smc_expect_clean "no object is left over"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Four readers of everything during a storm of SMC-R connections whose RDMA devices are deleted and
+# Readers of everything during a storm of SMC-R connections whose RDMA devices are deleted and
 # added again: no entry is torn or wrong, no counter goes backwards, no connection outlives its device,
 # each link and group is reported once when it comes and once when it goes, and nothing stays behind.
 #
@@ -22,7 +22,7 @@ modprobe rdma_rxe || die "no software RoCE"
 rdma_wire || die "no wire"
 smcd ueid add SMCSTORM
 case $VM_KERNEL in
-debug-*) cases storm_rdma.py 40 ;;
+debug-*) cases storm_rdma.py 40 2 ;;
 *) cases storm_rdma.py 200 ;;
 esac
 rdma_unwire

@@ -8,6 +8,7 @@
 # daily: stock-6.12 stock-6.1 debug-6.12
 # modules: smc smc_synopt smc_forge
 # timeout: 200
+# cpus: 2
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

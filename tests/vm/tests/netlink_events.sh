@@ -7,6 +7,7 @@
 # daily: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
 # timeout: 120
+# cpus: 2
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
