@@ -9,7 +9,7 @@
 # daily: none
 # modules: smc smc_rdma
 # timeout: 900
-# variables: REMOVAL_STEPS
+# variables: REMOVAL_STEPS REMOVAL_KINDS
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -18,7 +18,7 @@
 
 export RDMA_LIB="$VM_DIR/../lib/rdma.sh" SMC_RDMA="$VM_MODULES/smc_rdma.ko" MODPROBE="modprobe rdma_rxe"
 smcd ueid add SMCREMOVAL
-# shellcheck disable=SC2154 # a variable of the caller
-cases removal.py "${REMOVAL_STEPS:-15}"
+# shellcheck disable=SC2086,SC2154 # several; variables of the caller
+cases removal.py "${REMOVAL_STEPS:-15}" ${REMOVAL_KINDS-}
 smc_expect_clean "no object is left over"
 done_testing
