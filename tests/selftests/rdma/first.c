@@ -385,27 +385,23 @@ static int connects(int listener)
 	return nr;
 }
 
-static int ascending(const void *a, const void *b)
+static int larger(int a, int b)
 {
-	return *(const int *)a - *(const int *)b;
+	return a > b ? a : b;
 }
 
 TEST(rate_of_others, .seconds = 60, .alone = true, .applies = as_client_v2)
 {
-	int alone[WINDOWS], beside[WINDOWS], listener = listen_any(50), i;
+	int alone = 0, beside = 0, listener = listen_any(50), i;
 
 	connects(listener);
 	for (i = 0; i < WINDOWS; i++) {
-		alone[i] = connects(listener);
+		alone = larger(alone, connects(listener));
 		silent_clients_come();
-		beside[i] = connects(listener);
+		beside = larger(beside, connects(listener));
 		silent_clients_go();
 	}
-	qsort(alone, WINDOWS, sizeof(int), ascending);
-	qsort(beside, WINDOWS, sizeof(int), ascending);
-	printf("connections in %d ms: %d alone, %d beside %d silent clients\n", WINDOW_MS,
-	       alone[WINDOWS / 2], beside[WINDOWS / 2], SILENT_CLIENTS);
-	/* How much slower is for people to read: others may use the processors as well */
-	TRUE(beside[WINDOWS - 1] * 2 > alone[WINDOWS - 1]);
+	/* A quiet machine shows no difference; on others something else may use the processors */
+	TRUE(beside * 2 > alone);
 	bystanders_check();
 }
