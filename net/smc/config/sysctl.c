@@ -168,7 +168,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 
 	knobs->wmem = SMC_BUFFER_MAX;
 	knobs->rmem = SMC_BUFFER_MAX;
-	knobs->smcr_rmem = SZ_128K;
+	knobs->smcr_rmem = SZ_256K;
 	knobs->handshake_timeout = 6;
 	knobs->idle_timeout[SMC_MODE_D] = 2;
 	knobs->idle_timeout[SMC_MODE_R] = 600;

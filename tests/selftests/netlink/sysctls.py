@@ -28,7 +28,7 @@ TABLE = {
     'smcr_testlink_time': (30, 0, DAY),
     'smcr_max_links_per_lgr': (2, 1, 2),
     'smcr_max_conns_per_lgr': (255, 16, 255),
-    'smcr_rmem': (131072, 16384, 524288),
+    'smcr_rmem': (262144, 16384, 524288),
     'smcr_buf_type': (0, 0, 0),
     'handshake_timeout': (6, 1, DAY),
     'idle_timeout': (2, 1, DAY),
