@@ -112,7 +112,19 @@ rdma_lead_one() {
 }
 
 rdma_ports() {
-	rdma link add rxe0 type rxe netdev smc0 && rdma link add rxe1 type rxe netdev smc1
+	rdma link add rxe0 type rxe netdev smc0 && rdma link add rxe1 type rxe netdev smc1 &&
+		rdma_addressed rxe0 && rdma_addressed rxe1
+}
+
+# rdma_addressed DEVICE: the kernel gives a port its addresses some time later, those of IPv6 last;
+# a connection before that is TCP.
+rdma_addressed() {
+	rdma_tries=0
+	until grep -qs '^fd09:' "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		rdma_tries=$((rdma_tries + 1))
+		[ $rdma_tries -lt 200 ] || return 1
+		sleep 0.1
+	done
 }
 
 # rdma_unwire: undoes all that, as far as it is there.
