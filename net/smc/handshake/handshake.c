@@ -90,6 +90,15 @@ int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 	return smc_handshake_write(hs->tcp, buf, len);
 }
 
+static void wait_for_peer(struct smc_handshake *hs, enum smc_phase phase, int patience)
+{
+	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
+
+	hs->phase = phase;
+	hs->since = jiffies;
+	hs->deadline = hs->since + patience * READ_ONCE(sn->knobs.handshake_timeout) * HZ;
+}
+
 /**
  * smc_handshake_expect() - wait for the peer's next message
  * @hs: the handshake
@@ -99,11 +108,8 @@ int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
  */
 enum smc_outcome smc_handshake_expect(struct smc_handshake *hs, enum smc_clc_type type)
 {
-	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
-
-	hs->phase = SMC_PHASE_MESSAGE;
 	hs->expected = type;
-	hs->deadline = jiffies + READ_ONCE(sn->knobs.handshake_timeout) * HZ;
+	wait_for_peer(hs, SMC_PHASE_MESSAGE, 1);
 	return SMC_PENDING;
 }
 
@@ -118,10 +124,7 @@ enum smc_outcome smc_handshake_expect(struct smc_handshake *hs, enum smc_clc_typ
  */
 enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase phase)
 {
-	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
-
-	hs->phase = phase;
-	hs->deadline = jiffies + 2 * READ_ONCE(sn->knobs.handshake_timeout) * HZ;
+	wait_for_peer(hs, phase, 2);
 	return SMC_PENDING;
 }
 

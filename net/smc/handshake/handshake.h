@@ -49,6 +49,7 @@ enum smc_phase {
  * @tcp: its TCP connection; nobody else reads from or writes to it
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
+ * @since: jiffies when it began to wait for that
  * @deadline: jiffies when it must be there
  * @started: when the handshake began
  * @have: how many bytes of it are here
@@ -72,6 +73,7 @@ struct smc_handshake {
 	struct socket *tcp;
 	enum smc_phase phase;
 	u8 expected;
+	unsigned long since;
 	unsigned long deadline;
 	ktime_t started;
 	u16 have;

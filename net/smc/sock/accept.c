@@ -67,32 +67,18 @@ static void take_out(struct smc_sock *listener, struct smc_sock *child)
 		count_in_backlog(listener, false);
 }
 
-/**
- * smc_accept_park() - a child is silent in its handshake: let others have its place
- * @child: the child; nothing happens if it is none, or not in a queue any more
- *
- * Any context; does not sleep.
- */
-void smc_accept_park(struct smc_sock *child)
+/* Nothing happens if the child is not in the queue any more, or if there is no room */
+static void park(struct smc_sock *listener, struct smc_sock *child)
 {
-	struct smc_accept_queue *q;
-	struct smc_sock *listener;
+	struct smc_accept_queue *q = &listener->queue;
 
-	rcu_read_lock();
-	listener = READ_ONCE(child->listener);
-	if (!listener)
-		goto out;
-	q = &listener->queue;
 	spin_lock_bh(&q->lock);
-	if (!list_empty(&child->child) && list_empty(&child->ready) && !child->parked &&
-	    q->parked < PARKED_MAX) {
+	if (!list_empty(&child->child) && q->parked < PARKED_MAX) {
 		WRITE_ONCE(child->parked, true);
 		q->parked++;
 		count_in_backlog(listener, false);
 	}
 	spin_unlock_bh(&q->lock);
-out:
-	rcu_read_unlock();
 }
 
 /* The handshake is over: from now on it is as on a TCP socket */
@@ -107,18 +93,25 @@ static void unpark(struct smc_sock *listener, struct smc_sock *child)
 }
 
 /**
- * smc_accept_deadline() - when to look at a handshake again, if nothing happens
- * @smc: the socket, locked, child of a listening one or not
+ * smc_accept_pending() - the peer's next message is not there yet
+ * @smc: the socket, locked, in its handshake; child of a listening one or not
  *
- * Return: jiffies when it is to be parked, or when the peer's time is up.
+ * A child whose peer has been silent for a moment is parked: others have its place. To be
+ * called when all is read that has come, because a busy machine does not make a peer silent.
+ * Does not sleep.
+ *
+ * Return: jiffies when to look again: it is to be parked, or the peer's time is up.
  */
-unsigned long smc_accept_deadline(const struct smc_sock *smc)
+unsigned long smc_accept_pending(struct smc_sock *smc)
 {
-	unsigned long deadline = smc->hs->deadline;
+	unsigned long silent = smc->hs->since + SILENCE;
 
 	if (!smc->listener || READ_ONCE(smc->parked))
-		return deadline;
-	return time_before(jiffies + SILENCE, deadline) ? jiffies + SILENCE : deadline;
+		return smc->hs->deadline;
+	if (time_before(jiffies, silent))
+		return silent;
+	park(smc->listener, smc);
+	return READ_ONCE(smc->parked) ? smc->hs->deadline : jiffies + SILENCE;
 }
 
 /* Return: false if somebody else has taken the child out */

@@ -74,14 +74,12 @@ static void sock_timer(struct timer_list *timer)
 {
 	struct smc_sock *smc = container_of(timer, struct smc_sock, sk.sk_timer);
 
-	if (READ_ONCE(smc->state) == SMC_SOCK_HANDSHAKE) {
-		smc_accept_park(smc);
+	if (READ_ONCE(smc->state) == SMC_SOCK_HANDSHAKE)
 		smc_tcp_event(smc);
-	} else if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN) {
+	else if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN)
 		smc_tcp_overdue(smc);
-	} else if (READ_ONCE(smc->conn.released)) {
+	else if (READ_ONCE(smc->conn.released))
 		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
-	}
 	sock_put(&smc->sk);
 }
 

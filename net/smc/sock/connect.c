@@ -101,7 +101,7 @@ static void finish(struct smc_sock *smc, enum smc_outcome outcome)
 static void advance(struct smc_sock *smc, enum smc_outcome outcome)
 {
 	if (outcome == SMC_PENDING)
-		smc_sock_timer(smc, smc_accept_deadline(smc));
+		smc_sock_timer(smc, smc_accept_pending(smc));
 	else
 		finish(smc, outcome);
 }

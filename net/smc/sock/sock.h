@@ -230,8 +230,7 @@ static inline bool smc_connect_under_way(const struct smc_sock *smc)
 /* accept.c */
 int smc_listen(struct socket *sock, int backlog);
 int smc_accept_wait(struct socket *sock, struct socket *newsock, int flags);
-void smc_accept_park(struct smc_sock *child);
-unsigned long smc_accept_deadline(const struct smc_sock *smc);
+unsigned long smc_accept_pending(struct smc_sock *smc);
 bool smc_accept_stir(struct smc_sock *smc);
 void smc_accept_steps(struct smc_sock *listener);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -321,6 +322,40 @@ TEST(backlog)
 		accept_from(listener);
 	for (; i < 5; i++)
 		wait_events(client[i], POLLOUT);	/* with the SYN's next repetition */
+}
+
+static void keep_busy(int milliseconds)
+{
+	long end = now_ms() + milliseconds;
+
+	while (now_ms() < end)
+		;
+}
+
+/*
+ * Nothing else runs on the processor while the server's end of a handshake is open. It still
+ * counts: its client is not the one who is late.
+ */
+TEST(backlog_of_busy_machine)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	int listener = listen_any(0), client = new_client();
+	struct addr to = target_of(listener);
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	OK(sched_setscheduler(0, SCHED_FIFO, &param));
+	connect_to(listener);
+	keep_busy(200);
+	nonblock(client);
+	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
+	keep_busy(50);
+	OK(getsockopt(client, SOL_TCP, TCP_INFO, &info, &len));
+	EQ(info.tcpi_state, TCP_SYN_SENT);
+	param.sched_priority = 0;
+	OK(sched_setscheduler(0, SCHED_OTHER, &param));
+	accept_from(listener);
+	wait_events(client, POLLOUT);
 }
 
 TEST(backlog_raised)

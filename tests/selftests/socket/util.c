@@ -100,6 +100,7 @@ void expect_eof(int fd)
 {
 	char byte;
 
+	wait_events(fd, POLLIN);
 	EQ(OK(recv(fd, &byte, 1, 0)), 0);
 }
 
