@@ -96,7 +96,7 @@ static void set_rx(struct smcr_conn *rc)
 	}
 }
 
-/* The memory is pinned and stays with the group, so less is taken of it by default */
+/* The memory is pinned and stays for a while, so less is taken of it by default */
 static u32 wanted_bytes(const struct smc_conn *conn)
 {
 	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;

@@ -431,11 +431,8 @@ void smcr_llc_withdraw_next(struct smcr_group *rg)
 		smcr_rmb_keep(rg, rmb);
 }
 
-/**
- * smcr_llc_withdrawal_failed() - the RMB stays
- * @rg: the group
- */
-void smcr_llc_withdrawal_failed(struct smcr_group *rg)
+/* The DELETE RKEY under way is over. Return: its RMB */
+static struct smcr_rmb *end_withdrawal(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 	struct smcr_rmb *rmb = llc->withdrawal.rmb;
@@ -443,7 +440,16 @@ void smcr_llc_withdrawal_failed(struct smcr_group *rg)
 	memset(&llc->withdrawal, 0, sizeof(llc->withdrawal));
 	if (llc->flow == SMC_LLC_FLOW_RKEY)
 		smcr_llc_flow_over(rg);
-	smcr_rmb_keep(rg, rmb);
+	return rmb;
+}
+
+/**
+ * smcr_llc_withdrawal_failed() - the RMB stays
+ * @rg: the group
+ */
+void smcr_llc_withdrawal_failed(struct smcr_group *rg)
+{
+	smcr_rmb_keep(rg, end_withdrawal(rg));
 }
 
 /**
@@ -455,17 +461,11 @@ void smcr_llc_withdrawal_failed(struct smcr_group *rg)
 void smcr_llc_reply_delete_rkey(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-	struct smcr_llc *llc = &rg->llc;
-	struct smcr_rmb *rmb = llc->withdrawal.rmb;
 
-	if (!rmb || llc->withdrawal.link != link) {
+	if (rg->llc.withdrawal.link != link)
 		smcr_llc_violation(link, "DELETE RKEY was not asked for");
-		return;
-	}
-	memset(&llc->withdrawal, 0, sizeof(llc->withdrawal));
-	if (llc->flow == SMC_LLC_FLOW_RKEY)
-		smcr_llc_flow_over(rg);
-	smcr_rmb_discard(rg, rmb);
+	else
+		smcr_rmb_discard(rg, end_withdrawal(rg));
 }
 
 /**
