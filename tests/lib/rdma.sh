@@ -120,7 +120,7 @@ rdma_ports() {
 # a connection before that is TCP.
 rdma_addressed() {
 	rdma_tries=0
-	until grep -qs '^fd09:' "/sys/class/infiniband/$1/ports/1/gids/"*; do
+	until grep -qs '^fd0' "/sys/class/infiniband/$1/ports/1/gids/"*; do
 		rdma_tries=$((rdma_tries + 1))
 		[ $rdma_tries -lt 200 ] || return 1
 		sleep 0.1
@@ -151,7 +151,7 @@ rdma_unwire() {
 rdma_guest() {
 	echo 65536 >/proc/sys/net/smc/rmem
 	modprobe rdma_rxe || return 1
-	rdma link add rxe0 type rxe netdev eth0 || return 1
+	rdma link add rxe0 type rxe netdev eth0 && rdma_addressed rxe0 || return 1
 	smcd ueid add SMCTEST
 }
 

@@ -8,7 +8,7 @@
 # one more test: all that the honest programs did meanwhile was good.
 rdma_peer_beside_talk() {
 	peer_talk=$1
-	peer_work=$(mktemp -d /tmp/rdma-peer.XXXXXX)
+	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
 	shift
 	smc_run "$peer_talk" serve "$SOCKET_TEST_HOST" 5999 2>"$peer_work/server" &
 	peer_server=$!

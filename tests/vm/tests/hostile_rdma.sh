@@ -7,9 +7,9 @@
 # the same wire all the while.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# daily: stock-6.12
+# daily: none
 # modules: smc smc_rdma smc_synopt
-# timeout: 300
+# timeout: 600
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
