@@ -21,6 +21,7 @@ EXPORT_SYMBOL_GPL(smc_transport_unregister);
 EXPORT_SYMBOL_GPL(smc_conn_ready);
 EXPORT_SYMBOL_GPL(smc_conn_cdc_received);
 EXPORT_SYMBOL_GPL(smc_conn_lost);
+EXPORT_SYMBOL_GPL(smc_conn_forgotten);
 
 /* Link groups and memory */
 EXPORT_SYMBOL_GPL(smc_group_discard);

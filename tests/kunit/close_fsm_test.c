@@ -555,20 +555,21 @@ static const struct shown_row {
 	const char *name;
 	u8 abi;
 	bool both_done;
+	bool ended;
 } shown_rows[] = {
-	{ SMC_CLOSE_ACTIVE, "ACTIVE", 1, false },
-	{ SMC_CLOSE_PEER_WAIT1, "PEERCLOSEWAIT1", 20, false },
-	{ SMC_CLOSE_PEER_WAIT1_CLOSED, "PEERCLOSEWAIT1", 20, false },
-	{ SMC_CLOSE_PEER_WAIT2, "PEERCLOSEWAIT2", 21, true },
-	{ SMC_CLOSE_PEER_WAIT2_CLOSED, "PEERCLOSEWAIT2", 21, true },
-	{ SMC_CLOSE_APP_FIN_WAIT, "APPFINCLOSEWAIT1", 24, true },
-	{ SMC_CLOSE_APP_WAIT1, "APPCLOSEWAIT1", 22, false },
-	{ SMC_CLOSE_APP_WAIT1_CLOSED, "APPCLOSEWAIT1", 22, false },
-	{ SMC_CLOSE_APP_WAIT2, "APPCLOSEWAIT2", 23, true },
-	{ SMC_CLOSE_APP_WAIT2_CLOSED, "APPCLOSEWAIT2", 23, true },
-	{ SMC_CLOSE_PEER_FIN_WAIT, "PEERFINCLOSEWAIT", 25, true },
-	{ SMC_CLOSE_ABORT_WAIT, "PEERABORTWAIT", 26, true },
-	{ SMC_CLOSE_CLOSED, "CLOSED", 7, true },
+	{ SMC_CLOSE_ACTIVE, "ACTIVE", 1, false, false },
+	{ SMC_CLOSE_PEER_WAIT1, "PEERCLOSEWAIT1", 20, false, false },
+	{ SMC_CLOSE_PEER_WAIT1_CLOSED, "PEERCLOSEWAIT1", 20, false, true },
+	{ SMC_CLOSE_PEER_WAIT2, "PEERCLOSEWAIT2", 21, true, false },
+	{ SMC_CLOSE_PEER_WAIT2_CLOSED, "PEERCLOSEWAIT2", 21, true, true },
+	{ SMC_CLOSE_APP_FIN_WAIT, "APPFINCLOSEWAIT1", 24, true, false },
+	{ SMC_CLOSE_APP_WAIT1, "APPCLOSEWAIT1", 22, false, false },
+	{ SMC_CLOSE_APP_WAIT1_CLOSED, "APPCLOSEWAIT1", 22, false, false },
+	{ SMC_CLOSE_APP_WAIT2, "APPCLOSEWAIT2", 23, true, false },
+	{ SMC_CLOSE_APP_WAIT2_CLOSED, "APPCLOSEWAIT2", 23, true, false },
+	{ SMC_CLOSE_PEER_FIN_WAIT, "PEERFINCLOSEWAIT", 25, true, true },
+	{ SMC_CLOSE_ABORT_WAIT, "PEERABORTWAIT", 26, true, true },
+	{ SMC_CLOSE_CLOSED, "CLOSED", 7, true, true },
 };
 
 static void shown(struct kunit *test)
@@ -585,6 +586,7 @@ static void shown(struct kunit *test)
 				    row->name);
 		KUNIT_EXPECT_EQ_MSG(test, smc_close_both_done(row->state), row->both_done, "%s",
 				    row->name);
+		KUNIT_EXPECT_EQ_MSG(test, smc_close_ended(row->state), row->ended, "%s", row->name);
 	}
 }
 

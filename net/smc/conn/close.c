@@ -197,6 +197,13 @@ void smc_conn_lost(struct smc_conn *conn)
 	conn->progress(conn);
 }
 
+/* After our last word there is nothing to lose: the peer's, or the end of our patience, comes */
+void smc_conn_forgotten(struct smc_conn *conn)
+{
+	if (!smc_close_ended(READ_ONCE(conn->state)))
+		smc_conn_lost(conn);
+}
+
 /*
  * A server that gives up a child before it has read the Confirm cannot tell the client in
  * any other way, if that has closed its TCP connection.

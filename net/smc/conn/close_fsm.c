@@ -135,25 +135,29 @@ static const struct smc_close_step table[SMC_CLOSE_STATES][SMC_CLOSE_EVENTS] = {
 	},
 };
 
-/* Name; number in the user ABI (sock_diag); neither side will send data any more */
+/*
+ * Name; number in the user ABI (sock_diag); neither side will send data any more; this side has
+ * said its last word
+ */
 static const struct {
 	const char *name;
 	u8 abi;
 	bool both_done;
+	bool ended;
 } states[SMC_CLOSE_STATES] = {
 	ROW(ACTIVE)		= { "ACTIVE", 1 },
 	ROW(PEER_WAIT1)		= { "PEERCLOSEWAIT1", 20 },
-	ROW(PEER_WAIT1_CLOSED)	= { "PEERCLOSEWAIT1", 20 },
+	ROW(PEER_WAIT1_CLOSED)	= { "PEERCLOSEWAIT1", 20, false, true },
 	ROW(PEER_WAIT2)		= { "PEERCLOSEWAIT2", 21, true },
-	ROW(PEER_WAIT2_CLOSED)	= { "PEERCLOSEWAIT2", 21, true },
+	ROW(PEER_WAIT2_CLOSED)	= { "PEERCLOSEWAIT2", 21, true, true },
 	ROW(APP_FIN_WAIT)	= { "APPFINCLOSEWAIT1", 24, true },
 	ROW(APP_WAIT1)		= { "APPCLOSEWAIT1", 22 },
 	ROW(APP_WAIT1_CLOSED)	= { "APPCLOSEWAIT1", 22 },
 	ROW(APP_WAIT2)		= { "APPCLOSEWAIT2", 23, true },
 	ROW(APP_WAIT2_CLOSED)	= { "APPCLOSEWAIT2", 23, true },
-	ROW(PEER_FIN_WAIT)	= { "PEERFINCLOSEWAIT", 25, true },
-	ROW(ABORT_WAIT)		= { "PEERABORTWAIT", 26, true },
-	ROW(CLOSED)		= { "CLOSED", 7, true },
+	ROW(PEER_FIN_WAIT)	= { "PEERFINCLOSEWAIT", 25, true, true },
+	ROW(ABORT_WAIT)		= { "PEERABORTWAIT", 26, true, true },
+	ROW(CLOSED)		= { "CLOSED", 7, true, true },
 };
 
 /**
@@ -199,4 +203,15 @@ u8 smc_close_state_abi(enum smc_close_state state)
 bool smc_close_both_done(enum smc_close_state state)
 {
 	return states[state].both_done;
+}
+
+/**
+ * smc_close_ended() - may the peer be done with the connection, although it has not said so?
+ * @state: a state
+ *
+ * Return: whether this side has said that it is closed, or aborted.
+ */
+bool smc_close_ended(enum smc_close_state state)
+{
+	return states[state].ended;
 }

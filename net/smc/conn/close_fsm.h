@@ -101,5 +101,6 @@ struct smc_close_step smc_close_step(enum smc_close_state state, enum smc_close_
 const char *smc_close_state_name(enum smc_close_state state);
 u8 smc_close_state_abi(enum smc_close_state state);
 bool smc_close_both_done(enum smc_close_state state);
+bool smc_close_ended(enum smc_close_state state);
 
 #endif /* _NET_SMC_CONN_CLOSE_FSM_H */

@@ -299,6 +299,15 @@ void smc_conn_signalled(struct smc_conn *conn);
 void smc_conn_lost(struct smc_conn *conn);
 
 /**
+ * smc_conn_forgotten() - the peer is done with the connection; it may not have said so yet
+ * @conn: the connection; it exists as long as the caller is in this function
+ *
+ * If this side has closed it, the peer's last control data may be on its way, behind the messages
+ * of another connection. Else the connection is lost. Does not sleep; process context or softirq.
+ */
+void smc_conn_forgotten(struct smc_conn *conn);
+
+/**
  * smc_conn_peer_gone() - the peer's end of the connection does not exist any more
  * @conn: the connection; it exists as long as the caller is in this function
  *

@@ -377,7 +377,10 @@ void smcr_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
 	}
 }
 
-/* The peer offers an element that we believe in use: it has given that up (R-RMB-15) */
+/*
+ * The peer offers an element that we believe in use: it has given that up (R-RMB-15). If both sides
+ * have closed, that the peer did so may only be overtaken: CLC comes by TCP, and CDC by the link.
+ */
 static void end_former_user(struct smcr_conn *rc)
 {
 	struct smcr_group *rg = rc->rg;
@@ -392,12 +395,14 @@ static void end_former_user(struct smcr_conn *rc)
 			break;
 		}
 	}
+	if (found)
+		WRITE_ONCE(found->attached, false);
 	WRITE_ONCE(rc->attached, true);
 	spin_unlock_bh(&rg->lock);
 	if (!found)
 		return;
 	smcr_link_stop(found);
-	smc_conn_lost(found->conn);
+	smc_conn_forgotten(found->conn);
 	smcr_conn_unuse(found);
 }
 

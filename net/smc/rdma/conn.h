@@ -30,7 +30,7 @@ struct smcr_send_ring;
  * @awaited: the peer must learn of @rmb first, smc_conn_ready() is due; smcr_group.lock
  * @lost: smc_conn_lost() was reported; smcr_group.lock
  * @described: the peer may know the element
- * @attached: the peer's element is known; written under smcr_group.lock
+ * @attached: the peer's element is known, and nobody else's yet; written under smcr_group.lock
  * @rtoken: its RMB
  * @peer_index: its index there
  * @rx_seqno: number of the last control message that came in

@@ -223,7 +223,7 @@ void hostile_close(struct hostile *h)
 	qp_destroy(&h->qp);
 }
 
-void hostile_part(struct hostile *h)
+void hostile_hear_close(struct hostile *h)
 {
 	long end = now_ms() + scaled(ANSWER_MS);
 
@@ -235,8 +235,18 @@ void hostile_part(struct hostile *h)
 			FAIL("the peer does not close");
 		pause_briefly();
 	}
+}
+
+void hostile_say_closed(struct hostile *h)
+{
 	h->state_flags = DONE | CLOSED;
 	cdc_send(h);
+}
+
+void hostile_part(struct hostile *h)
+{
+	hostile_hear_close(h);
+	hostile_say_closed(h);
 }
 
 /* --- CDC --- */

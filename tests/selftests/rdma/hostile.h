@@ -257,6 +257,8 @@ void hostile_join(struct hostile *h, const struct hostile *first);	/* in place o
 void hostile_again(struct hostile *h, const struct hostile *first);	/* all steps */
 void hostile_leave(struct hostile *h);		/* this connection only */
 void hostile_part(struct hostile *h);		/* closed by both sides in good order */
+void hostile_hear_close(struct hostile *h);	/* the application closes */
+void hostile_say_closed(struct hostile *h);	/* and so does the attacker */
 void hostile_close(struct hostile *h);		/* and nobody else is harmed */
 void app_joined(struct hostile *h);		/* where it is the client: connect() returns */
 

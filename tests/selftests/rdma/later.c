@@ -297,6 +297,41 @@ TEST(elements_never_closed, PATIENT, .applies = as_server)
 	leave_all();
 }
 
+static void open_second(struct hostile *second)
+{
+	hostile_join(second, &first);
+	second->index = 2;
+	hostile_clc(second);
+	hostile_finish(second);
+}
+
+/*
+ * That a connection is closed may be overtaken by the Accept or Confirm that gives its element to
+ * the next one. Nothing is lost by that.
+ */
+TEST(last_message_overtaken)
+{
+	static struct hostile turns[2];
+	struct hostile *former, *next = &turns[0];
+	int i;
+
+	hostile_open(&first);
+	open_second(next);
+	for (i = 1; i < 5 * LOST_ELEMENTS; i++) {
+		former = next;
+		next = &turns[i % 2];
+		hostile_hear_close(former);
+		open_second(next);
+		hostile_say_closed(former);
+		hostile_leave(former);
+		expect_link_works(next);
+	}
+	hostile_part(next);
+	hostile_leave(next);
+	expect_alive(&first);
+	hostile_close(&first);
+}
+
 /* --- memory --- */
 
 static void set_buffer_limit(int megabytes)
