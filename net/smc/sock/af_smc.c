@@ -468,6 +468,7 @@ struct proto_ops smc_sock_ops __ro_after_init = {
 	.getsockopt	= smc_getsockopt,
 	.sendmsg	= smc_sendmsg,
 	.recvmsg	= smc_recvmsg,
+	.set_rcvlowat	= smc_set_rcvlowat,
 	.mmap		= sock_no_mmap,
 };
 

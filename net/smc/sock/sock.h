@@ -257,6 +257,7 @@ int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval
 		   unsigned int optlen);
 int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 		   int __user *optlen);
+int smc_set_rcvlowat(struct sock *sk, int value);
 
 void smc_sockopt_sync(struct smc_sock *smc);
 void smc_sockopt_nagle(struct smc_sock *smc);

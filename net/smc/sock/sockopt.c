@@ -108,11 +108,24 @@ static int set_socket(struct smc_sock *smc, struct socket *sock, int optname,
 	case SO_LOCK_FILTER:
 		return 0;
 	}
-	err = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
-	if (!err && optname == SO_RCVLOWAT && smc->state == SMC_SOCK_ACTIVE &&
-	    smc_rx_readable(&smc->conn))
+	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+}
+
+/**
+ * smc_set_rcvlowat() - SO_RCVLOWAT: a smaller mark makes ready what is there
+ * @sk: the socket, locked
+ * @value: bytes
+ *
+ * Return: 0.
+ */
+int smc_set_rcvlowat(struct sock *sk, int value)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	WRITE_ONCE(sk->sk_rcvlowat, value ?: 1);
+	if (smc->state == SMC_SOCK_ACTIVE && smc_rx_readable(&smc->conn))
 		sk->sk_data_ready(sk);
-	return err;
+	return 0;
 }
 
 /**

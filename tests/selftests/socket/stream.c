@@ -303,9 +303,9 @@ TEST(receive_timeout)
 	int fd[2];
 
 	pair_open(fd);
-	set_timeout(fd[0], SO_RCVTIMEO, 100);
+	set_timeout(fd[0], SO_RCVTIMEO, 400);
 	FAILS(recv(fd[0], &byte, 1, 0), EAGAIN);
-	TRUE(now_ms() - start >= 90);
+	TRUE(now_ms() - start >= 200);	/* ticks of a busy guest may come late, and then fast */
 }
 
 static void answer_busily(void *arg)
@@ -666,7 +666,7 @@ TEST(low_water_mark_lowered_wakes_poll)
 		set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 1);
 		_exit(0);
 	}
-	EQ(poll(&pfd, 1, 10000), 1);
+	EQ(poll(&pfd, 1, -1), 1);	/* at the end of a time it would look without being woken */
 }
 
 TEST(low_water_mark_and_end)
