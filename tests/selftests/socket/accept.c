@@ -300,7 +300,10 @@ TEST(reset_of_client_before_accept)
 	EQ(recv(fd, &byte, 1, 0), 0);
 }
 
-/* A queue holds one connection more than the backlog says. Then SYNs are dropped. */
+/*
+ * A queue holds one connection more than the backlog says. Then SYNs are dropped. But there may be
+ * room for one more in the moment in which another one changes hands.
+ */
 TEST(backlog)
 {
 	int backlog = 2, listener = listen_any(backlog), client[5], i;
@@ -316,7 +319,8 @@ TEST(backlog)
 	}
 	for (i = 0; i < 5; i++) {
 		pfd = (struct pollfd){ .fd = client[i], .events = POLLOUT };
-		EQ(poll(&pfd, 1, 0), i <= backlog);
+		if (i != backlog + 1)
+			EQ(poll(&pfd, 1, 0), i <= backlog);
 	}
 	for (i = 0; i <= backlog; i++)
 		accept_from(listener);

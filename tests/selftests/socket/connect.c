@@ -266,9 +266,9 @@ TEST(connect_send_timeout)
 	int fd = new_client();
 	long start = now_ms();
 
-	set_timeout(fd, SO_SNDTIMEO, 100);
+	set_timeout(fd, SO_SNDTIMEO, 400);
 	FAILS(connect_addr(fd, &to), EINPROGRESS);
-	TRUE(now_ms() - start >= 90);
+	TRUE(now_ms() - start >= 200);	/* ticks of a busy guest may come late, and then fast */
 	FAILS(connect_addr(fd, &to), EALREADY);
 }
 

@@ -148,6 +148,7 @@ int listen_full(int *waiting)
 	int listener = listen_any(0);
 
 	*waiting = connect_to(listener);
+	wait_events(listener, POLLIN);	/* it has found its place, where it stays */
 	return listener;
 }
 

@@ -215,9 +215,12 @@ short events_now(int fd)
 short wait_events(int fd, short events)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
+	long start = now_ms();
 
 	if (!OK(poll(&pfd, 1, WAIT_MS)))
 		FAIL("waited in vain for events 0x%x; there are 0x%x", events, events_now(fd));
+	if (now_ms() - start >= WAIT_MS)
+		FAIL("nobody told of events 0x%x", pfd.revents);
 	return events_now(fd);
 }
 
