@@ -20,7 +20,7 @@ struct fixture {
 	struct smc_choice choice;
 };
 
-static inline struct smc_eid eid(const char *text)
+static struct smc_eid eid(const char *text)
 {
 	struct smc_eid out = {};
 
@@ -49,7 +49,7 @@ static int init(struct kunit *test)
 }
 
 /* What was in the choice before must not show through */
-static inline u32 choose(struct kunit *test)
+static u32 choose(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 

@@ -4,12 +4,14 @@
 # The hostile peer of SMC-R (selftests/rdma), while two honest programs talk over the same wire.
 # After rdma_wire (rdma.sh); with smc_run and rdma_peer in the path, and smc_synopt loaded.
 
-# rdma_peer_beside_talk TALK.PY ARGUMENT...: runs rdma_peer with these arguments; prints TAP, with
-# one more test: all that the honest programs did meanwhile was good.
+# rdma_peer_beside_talk TALK.PY: runs rdma_peer; prints TAP, with one more test: all that the honest
+# programs did meanwhile was good.
 rdma_peer_beside_talk() {
 	peer_talk=$1
 	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
-	shift
+	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds
+	peer_patience=$(cat /proc/sys/net/ipv4/tcp_fin_timeout)
+	echo 3 >/proc/sys/net/ipv4/tcp_fin_timeout	# for closed ones whose peer says nothing
 	smc_run "$peer_talk" serve "$SOCKET_TEST_HOST" 5999 2>"$peer_work/server" &
 	peer_server=$!
 	until ss -Hltn "sport = :5999" | grep -q LISTEN; do
@@ -19,12 +21,13 @@ rdma_peer_beside_talk() {
 	peer_honest >"$peer_work/said" 2>&1 &
 	peer_caller=$!
 
-	rdma_peer "$@" >"$peer_work/tap"
+	rdma_peer -s "${VM_SLOW:-1}" -j 8 >"$peer_work/tap"
 	grep -v '^1\.\.' "$peer_work/tap"
 	peer_points=$(sed -n 's/^1\.\.//p' "$peer_work/tap")
 	rm "$peer_work/go-on"
 	wait $peer_caller
 	kill $peer_server
+	echo "$peer_patience" >/proc/sys/net/ipv4/tcp_fin_timeout
 	peer_verdict $((peer_points + 1))
 }
 

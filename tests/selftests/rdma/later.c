@@ -204,6 +204,14 @@ static bool lose_element(void)
 	return !is_first;
 }
 
+static void open_second(struct hostile *second)
+{
+	hostile_join(second, &first);
+	second->index = 2;
+	hostile_clc(second);
+	hostile_finish(second);
+}
+
 /* Nobody else has an element that was once offered; one that was given back is used again */
 TEST(element_without_confirm, .applies = as_client)
 {
@@ -214,10 +222,7 @@ TEST(element_without_confirm, .applies = as_client)
 	TRUE(lose_element());
 	lost = h.addr;
 	for (i = 0; i < 5; i++) {
-		hostile_join(&h, &first);
-		h.index = 2;
-		hostile_clc(&h);
-		hostile_finish(&h);
+		open_second(&h);
 		TRUE(h.addr != lost && h.addr != first.addr);
 		EQ(h.rkey, first.rkey);		/* of its four elements */
 		hostile_part(&h);
@@ -295,14 +300,6 @@ TEST(elements_never_closed, PATIENT, .applies = as_server)
 	EQ(get(&reply, AT_FLAGS, 1) & 0x08, 0x08);
 	expect_declined(&h);
 	leave_all();
-}
-
-static void open_second(struct hostile *second)
-{
-	hostile_join(second, &first);
-	second->index = 2;
-	hostile_clc(second);
-	hostile_finish(second);
 }
 
 /*

@@ -22,11 +22,7 @@ modprobe rdma_rxe || die "no software RoCE"
 rdma_wire || die "no wire"
 smcd ueid add SMCTEST
 echo 5 >/proc/sys/net/smc/variants	# SMC-D would come first
-echo 65536 >/proc/sys/net/smc/rmem
-patience=$(cat /proc/sys/net/ipv4/tcp_fin_timeout)
-echo 3 >/proc/sys/net/ipv4/tcp_fin_timeout	# for closed ones whose peer says nothing
 echo 1 >/proc/sys/net/smc/smcr_idle_timeout
 export SOCKET_TEST_HOST=10.9.0.2 SOCKET_TEST_HOST6=fd09::2 RDMA_PEER_EID=SMCTEST
-rdma_peer_beside_talk "$VM_DIR/../selftests/interop/talk.py" -s "$VM_SLOW" -j 8
-echo "$patience" >/proc/sys/net/ipv4/tcp_fin_timeout
+rdma_peer_beside_talk "$VM_DIR/../selftests/interop/talk.py"
 rdma_unwire
