@@ -197,6 +197,27 @@ static enum smc_outcome declined(struct smc_handshake *hs)
 	return fall_back(hs, SMC_REASON_PEER_DECLINED);
 }
 
+/**
+ * smc_handshake_decline_late() - send a Decline after the Confirm
+ * @hs: the handshake
+ * @reason: enum smc_reason
+ *
+ * Meanwhile the peer may have declined as well, if both have lost the same device. That counts
+ * then (R-DEC-12): a second Decline would end up with the peer's application.
+ *
+ * Return: SMC_FALLBACK, or SMC_FAILED if the peer said something else, or is gone.
+ */
+enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason)
+{
+	int err = smc_handshake_receive(hs);
+
+	if (!err && hs->msg.type == SMC_CLC_DECLINE)
+		return declined(hs);
+	if ((err == -EAGAIN || err == -ENODATA) && !hs->have)
+		return smc_handshake_decline(hs, NULL, reason);
+	return smc_handshake_fail(hs, -ECONNRESET);
+}
+
 /*
  * After the last message it did not work out. At first contact there may still be a
  * Decline (R-DEC-06). But whoever ran out of time, or is as good as that, does not know whether
@@ -209,7 +230,7 @@ static enum smc_outcome unsettled(struct smc_handshake *hs, u32 reason)
 		return smc_handshake_fail(hs, -ETIMEDOUT);
 	if (!hs->conn->first_contact)
 		return smc_handshake_fail(hs, -ECONNRESET);
-	return smc_handshake_decline(hs, NULL, reason);
+	return smc_handshake_decline_late(hs, reason);
 }
 
 static enum smc_outcome settled(struct smc_handshake *hs)

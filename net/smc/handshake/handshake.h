@@ -109,6 +109,7 @@ static inline enum smc_mode smc_variant_mode(u8 variant)
 /* Shared by client.c and server.c */
 enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct smc_choice *why,
 				       u32 reason);
+enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason);
 enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error);
 enum smc_outcome smc_handshake_expect(struct smc_handshake *hs, enum smc_clc_type type);
 enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase phase);

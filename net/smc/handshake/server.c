@@ -177,7 +177,7 @@ enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason)
 {
 	if (!hs->conn->first_contact && hs->sent.accept.variant & SMC_VARIANTS_R)
 		return smc_handshake_fail(hs, -ECONNRESET);
-	return smc_handshake_decline(hs, NULL, reason);
+	return smc_handshake_decline_late(hs, reason);
 }
 
 /**

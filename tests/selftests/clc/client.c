@@ -494,6 +494,22 @@ TEST(confirm_with_wrong_token, HOSTILE)
 	confirm_with(listener, 0, 0);
 }
 
+/* The server would decline, but so has the client already: a second one would be data (R-DEC-12) */
+TEST(decline_behind_wrong_confirm, HOSTILE)
+{
+	int listener, fd = begin(&listener);
+
+	attacker_send(fd, &msg);
+	attacker_expect(fd, &reply, ACCEPTED);
+	accept_or_confirm(&msg, CONFIRM, &dev, get(&reply, AT_TOKEN, 8) + 1000, 1);
+	EQ(send(fd, msg.bytes, msg.len, MSG_MORE), msg.len);
+	decline(&msg, DECLINE_LONG, 0x03030000);
+	memcpy(msg.bytes + msg.len, "glued", 5);
+	msg.len += 5;
+	attacker_send(fd, &msg);
+	expect_fallback(fd, listener, "glued");
+}
+
 /* The token of the server's own memory, which it offered to us: not for it to write to */
 TEST(confirm_with_token_of_server, HOSTILE)
 {
