@@ -340,22 +340,22 @@ static enum smc_outcome answered(struct smc_handshake *hs, u32 reason)
 }
 
 /*
- * Meanwhile no message can come but a Decline, while a first contact settles. The
- * end of the stream may come there as well: a client that is done has closed its
- * TCP connection already, and its data is on the other way.
+ * Meanwhile no message can come but a Decline, while a first contact settles; it counts more than
+ * the answer, because the peer is TCP since then. The end of the stream may come there as well: a
+ * client that is done has closed its TCP connection already, and its data is on the other way.
  */
 static enum smc_outcome answer_step(struct smc_handshake *hs, bool *more)
 {
 	u32 reason;
 	int err;
 
-	if (smc_conn_answered(hs->conn, &reason))
-		return answered(hs, reason);
 	err = smc_handshake_receive(hs);
-	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING))
-		return idle(hs, more);
 	if (!err && hs->msg.type == SMC_CLC_DECLINE)
 		return declined(hs);
+	if (err && smc_conn_answered(hs->conn, &reason))
+		return answered(hs, reason);
+	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING))
+		return idle(hs, more);
 	return smc_handshake_fail(hs, err && err != -ENODATA && err != -EBADMSG &&
 				  err != -EPROTO ? err : -ECONNRESET);
 }

@@ -5,6 +5,7 @@
  */
 
 #include <linux/slab.h>
+#include <net/tcp.h>
 
 #include "handshake.h"
 
@@ -94,7 +95,8 @@ int smc_handshake_receive(struct smc_handshake *hs)
  * @len: its length
  *
  * The send buffer of a new connection takes all of it; one that does not is
- * broken. Does not wait for the peer.
+ * broken. Neither Nagle nor the application's TCP_CORK hold it back: a Decline behind
+ * a Confirm would wait for that to be acknowledged. Does not wait for the peer.
  *
  * Return: 0 or a negative errno.
  */
@@ -102,8 +104,16 @@ int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	int n = kernel_sendmsg(tcp, &msg, &vec, 1, len);
+	struct sock *sk = tcp->sk;
+	u8 nonagle;
+	int n;
 
+	lock_sock(sk);
+	nonagle = tcp_sk(sk)->nonagle;
+	tcp_sk(sk)->nonagle = TCP_NAGLE_OFF;
+	n = kernel_sendmsg_locked(sk, &msg, &vec, 1, len);
+	tcp_sk(sk)->nonagle = nonagle;
+	release_sock(sk);
 	if (n < 0)
 		return n;
 	return n == len ? 0 : -ENOBUFS;
