@@ -157,8 +157,8 @@ void smcr_group_tell(struct smcr_link *link, bool up)
 	}
 }
 
-/* No link is left: nobody may join */
-static void abandon(struct smcr_group *rg)
+/* No link is left: nobody may join. @why: enum smc_reason, for a first contact that is under way */
+static void abandon(struct smcr_group *rg, u32 why)
 {
 	struct smc_group *group = hold_group(rg);
 
@@ -166,7 +166,7 @@ static void abandon(struct smcr_group *rg)
 		smc_group_discard(group);
 		smc_group_put(group);
 	}
-	smcr_group_settled(rg, SMC_REASON_NO_ACTIVE_LINK);
+	smcr_group_settled(rg, why);
 }
 
 static void end_in_good_order(struct smcr_group *rg)
@@ -184,15 +184,17 @@ static void clear_links(struct smcr_group *rg)
 
 	for (i = 0; i < SMCR_LINKS; i++) {
 		struct smcr_link *link = &rg->links[i];
+		u32 why;
 
 		if (READ_ONCE(link->failed))
 			smcr_link_down(link, SMC_LINK_LOST_PATH);
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
 		smcr_group_tell(link, false);
+		why = smcr_llc_why_lost(link);	/* as long as LLC knows how far it was */
 		smcr_llc_link_down(link);
 		if (!any_link_there(rg))
-			abandon(rg);
+			abandon(rg, why);
 		smcr_conn_lose(rg, link);
 		smcr_link_clear(link);
 	}

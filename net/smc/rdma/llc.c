@@ -324,8 +324,10 @@ u32 smcr_llc_why_lost(const struct smcr_link *link)
 	bool in_doubt = is_server(link->group) ? flow == SMC_LLC_FLOW_ADD :
 						 READ_ONCE(link->severed);
 
+	/* It may be over with LLC, and CLC not yet so far */
 	if (READ_ONCE(link->reason) == SMC_LINK_LOST_PATH && in_doubt)
-		return smc_llc_patience(flow).reason;
+		return smc_llc_patience(flow == SMC_LLC_FLOW_ADD ? flow :
+						SMC_LLC_FLOW_CONFIRM).reason;
 	return SMC_REASON_NO_ACTIVE_LINK;
 }
 
