@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/panic.h>
+#include <linux/preempt.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -66,8 +67,13 @@ static void defect_use_after_free(void)
 
 static void defect_atomic_sleep(void)
 {
+	int count;
+
 	spin_lock(&lock);
+	count = preempt_count();
 	msleep(20);
+	/* The scheduler has reset it; one below zero makes user space's next page fault fatal. */
+	preempt_count_set(count);
 	spin_unlock(&lock);
 }
 
