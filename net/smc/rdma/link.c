@@ -4,7 +4,7 @@
  * known, RTS when it is confirmed, and its end.
  *
  * The end has two phases. *Down*: found out in any context; from then on nothing is
- * posted. *Cleared*: in the group's work, which waits until the device has let go of
+ * sent. *Cleared*: in the group's work, which waits until the device has let go of
  * everything, and gives it back.
  */
 
@@ -32,6 +32,7 @@ void smcr_link_init(struct smcr_link *link, struct smcr_group *rg)
 {
 	link->group = rg;
 	spin_lock_init(&link->send_lock);
+	spin_lock_init(&link->recv_lock);
 	INIT_LIST_HEAD(&link->device_node);
 	INIT_LIST_HEAD(&link->waiting);
 	init_waitqueue_head(&link->in_flight);
@@ -177,6 +178,7 @@ static int create_queues(struct smcr_link *link)
 
 static void destroy_queues(struct smcr_link *link)
 {
+	smcr_recv_stop(link);
 	if (link->qp)
 		ib_drain_qp(link->qp);
 	smcr_memory_unregister(link);

@@ -97,6 +97,8 @@ struct smcr_recv_slot;
  * @long_bytes: a long LLC message on its way; @long_dma its address
  * @long_dma: see @long_bytes
  * @long_busy: it is; @send_lock
+ * @recv_lock: protects @receives; taken with bottom halves off, none inside
+ * @receives: a slot is posted again once its message was copied
  * @recv: receive slots
  * @recv_bytes: what they receive
  * @recv_dma: its address for the device
@@ -142,6 +144,8 @@ struct smcr_link {
 	u64 long_dma;
 	bool long_busy;
 
+	spinlock_t recv_lock;	/* protects receives */
+	bool receives;
 	struct smcr_recv_slot *recv;
 	void *recv_bytes;
 	u64 recv_dma;
@@ -190,6 +194,7 @@ void smcr_send_destroy(struct smcr_link *link);
 /* recv.c */
 int smcr_recv_create(struct smcr_link *link);
 int smcr_recv_post_all(struct smcr_link *link);
+void smcr_recv_stop(struct smcr_link *link);
 void smcr_recv_destroy(struct smcr_link *link);
 
 #define SMCR_SEND_SLOTS		32	/* messages in the send queue */

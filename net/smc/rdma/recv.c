@@ -55,6 +55,23 @@ static int post(struct smcr_link *link, struct smcr_recv_slot *slot)
 	return ib_post_recv(link->qp, &wr, NULL);
 }
 
+/*
+ * What is posted while the queue pair is drained may complete after that, when the queue pair
+ * and the slots are gone. Software RoCE even does so with success: if the queue pair fails
+ * while a message is delivered, every slot behind it gets that message again, without end if
+ * each of them is posted anew.
+ */
+static int repost(struct smcr_link *link, struct smcr_recv_slot *slot)
+{
+	int err = 0;
+
+	spin_lock(&link->recv_lock);
+	if (link->receives)
+		err = post(link, slot);
+	spin_unlock(&link->recv_lock);
+	return err;
+}
+
 /* A message in one piece, in memory that the peer does not write to */
 static void *copy_long(struct smcr_link *link, const void *head, u32 len)
 {
@@ -119,7 +136,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_sync_single_for_device(link->qp->device, link->recv_dma + offset,
 				      SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
 	/* Before it is handled: the answer may lead to the next one */
-	if (post(link, slot))
+	if (repost(link, slot))
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
 	if (msg)
 		received(link, msg, len);
@@ -169,12 +186,26 @@ int smcr_recv_post_all(struct smcr_link *link)
 	unsigned int i;
 	int err;
 
+	link->receives = true;
 	for (i = 0; i < SMCR_RECV_SLOTS; i++) {
 		err = post(link, &link->recv[i]);
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+/**
+ * smcr_recv_stop() - post nothing more
+ * @link: a link whose queue pair is about to be drained
+ *
+ * Process context; does not sleep.
+ */
+void smcr_recv_stop(struct smcr_link *link)
+{
+	spin_lock_bh(&link->recv_lock);
+	link->receives = false;
+	spin_unlock_bh(&link->recv_lock);
 }
 
 /**

@@ -209,6 +209,9 @@ TEST(failover_messages)
 	hostile_close(&h);
 }
 
+#define FLOODS		8
+#define IN_FLIGHT	60
+
 /* A thousand honest messages that say nothing, as fast as they can be sent */
 TEST(flood)
 {
@@ -217,7 +220,7 @@ TEST(flood)
 
 	hostile_open(&h);
 	for (i = 0; i < 1000; i++) {
-		if (i >= 60)
+		if (i >= IN_FLIGHT)
 			EQ(qp_completion(&h.qp), IBV_WC_SUCCESS);
 		h.seqno++;
 		cdc_build(&h, &msg);
@@ -225,10 +228,45 @@ TEST(flood)
 		request.len = msg.len;
 		qp_post(&h.qp, &request);
 	}
-	for (i = 0; i < 60; i++)
+	for (i = 0; i < IN_FLIGHT; i++)
 		EQ(qp_completion(&h.qp), IBV_WC_SUCCESS);
 	expect_alive(&h);
 	hostile_close(&h);
+}
+
+/* Honest messages that say nothing, and a short one in their midst */
+static bool flood_with_short(void)
+{
+	struct request request = { .opcode = IBV_WR_SEND, .bytes = msg.bytes };
+	int i, posted = 0, done = 0;
+	bool broken = false;
+
+	h.seqno++;
+	cdc_build(&h, &msg);
+	for (i = 0; i < 2000 && !broken; i++) {
+		request.len = i == 2 * IN_FLIGHT ? msg.len - 1 : msg.len;
+		qp_post(&h.qp, &request);
+		if (++posted - done == IN_FLIGHT) {
+			broken = qp_completion(&h.qp) != IBV_WC_SUCCESS;
+			done++;
+		}
+	}
+	while (done++ < posted)
+		broken |= qp_completion(&h.qp) != IBV_WC_SUCCESS;
+	return broken;
+}
+
+/* What still comes in is of no use to a link that ends, but it finds it busy */
+TEST(flood_while_link_ends, .seconds = 60)
+{
+	int i;
+
+	for (i = 0; i < FLOODS; i++) {
+		hostile_open(&h);
+		TRUE(flood_with_short());
+		expect_link_down(&h);
+		hostile_close(&h);
+	}
 }
 
 /* Memory */

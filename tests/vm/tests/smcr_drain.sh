@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A link that ends while messages pour in posts nothing to its receive queue once that is drained:
+# such a request might complete after the queue pair is gone. The one request then is the drain's own.
+#
+# kernels: stock-6.12 stock-6.1
+# daily: none
+# modules: smc smc_rdma smc_synopt
+# cpus: 2
+# timeout: 120
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib/rdma.sh
+. "$(dirname "$0")/../../lib/rdma.sh"
+
+trace=/sys/kernel/tracing
+
+# recorded: for each queue pair that was drained, how many receive requests came meanwhile
+recorded() {
+	awk '{ for (i = 1; $i != "drain:" && $i != "drained:" && $i != "post:"; i++) if (i > NF) next }
+	     $i == "drain:" { posts = 0; draining = 1 }
+	     $i == "post:" && draining { posts++ }
+	     $i == "drained:" { print posts; draining = 0 }' $trace/trace
+}
+
+modprobe rdma_rxe || die "no software RoCE"
+rdma_wire || die "no wire"
+smcd ueid add SMCTEST
+echo 5 >/proc/sys/net/smc/variants	# SMC-D would come first
+mount -t tracefs tracefs $trace 2>/dev/null
+echo 20000 >$trace/buffer_size_kb
+printf '%s\n' 'p:drain ib_drain_qp' 'r:drained ib_drain_qp' 'p:post rxe_post_recv' \
+	>$trace/kprobe_events || die "no probes"
+echo 1 >$trace/events/kprobes/enable
+export SOCKET_TEST_HOST=10.9.0.2 SOCKET_TEST_HOST6=fd09::2 RDMA_PEER_EID=SMCTEST
+check "links end under a flood" \
+	rdma_peer -s "$VM_SLOW" -v client_v2 flood_while_link_ends
+echo 0 >$trace/events/kprobes/enable
+recorded >/tmp/posts
+echo >$trace/kprobe_events
+check "queue pairs were drained" [ "$(wc -l </tmp/posts)" -ge 8 ]
+check "nothing was posted meanwhile" [ "$(sort -u /tmp/posts)" = 1 ]
+rdma_unwire
+smc_expect_clean "no object is left over"
+done_testing
