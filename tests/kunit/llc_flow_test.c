@@ -282,6 +282,37 @@ static void patience(struct kunit *test)
 			SMC_REASON_TIMEOUT_ADD_LINK);
 }
 
+/* R-DEC-06, A-33: no Decline where the peer may decline in the same moment */
+static void lost(struct kunit *test)
+{
+	static const struct {
+		bool server;
+		enum smc_llc_flow flow;
+		bool severed;
+		u32 reason;
+	} rows[] = {
+		/* A client that has not begun with LLC, within it, and at its end */
+		{ CLIENT, SMC_LLC_FLOW_NONE, true, SMC_REASON_TIMEOUT_CONFIRM_LINK },
+		{ CLIENT, SMC_LLC_FLOW_CONFIRM, true, SMC_REASON_TIMEOUT_CONFIRM_LINK },
+		{ CLIENT, SMC_LLC_FLOW_ADD, true, SMC_REASON_TIMEOUT_ADD_LINK },
+		{ CLIENT, SMC_LLC_FLOW_END, true, SMC_REASON_TIMEOUT_CONFIRM_LINK },
+		{ CLIENT, SMC_LLC_FLOW_NONE, false, SMC_REASON_NO_ACTIVE_LINK },
+		{ CLIENT, SMC_LLC_FLOW_CONFIRM, false, SMC_REASON_NO_ACTIVE_LINK },
+		{ CLIENT, SMC_LLC_FLOW_ADD, false, SMC_REASON_NO_ACTIVE_LINK },
+		{ SERVER, SMC_LLC_FLOW_NONE, true, SMC_REASON_NO_ACTIVE_LINK },
+		{ SERVER, SMC_LLC_FLOW_CONFIRM, true, SMC_REASON_NO_ACTIVE_LINK },
+		{ SERVER, SMC_LLC_FLOW_ADD, true, SMC_REASON_TIMEOUT_ADD_LINK },
+		{ SERVER, SMC_LLC_FLOW_CONFIRM, false, SMC_REASON_NO_ACTIVE_LINK },
+		{ SERVER, SMC_LLC_FLOW_ADD, false, SMC_REASON_TIMEOUT_ADD_LINK },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		KUNIT_EXPECT_EQ_MSG(test, smc_llc_lost_reason(rows[i].server, rows[i].flow,
+							      rows[i].severed),
+				    rows[i].reason, "row %u", i);
+}
+
 static void names(struct kunit *test)
 {
 	unsigned int a, b;
@@ -302,6 +333,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(crossing_is_no_breach),
 	KUNIT_CASE(meaning_of_messages),
 	KUNIT_CASE(patience),
+	KUNIT_CASE(lost),
 	KUNIT_CASE(names),
 	{}
 };

@@ -191,8 +191,7 @@ static void clear_links(struct smcr_group *rg)
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
 		smcr_group_tell(link, false);
-		why = smcr_llc_why_lost(link);	/* as long as LLC knows how far it was */
-		smcr_llc_link_down(link);
+		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
 			abandon(rg, why);
 		smcr_conn_lose(rg, link);

@@ -311,24 +311,18 @@ static void handle_deferred(struct smcr_group *rg)
  * smcr_llc_why_lost() - what to tell of a link that went down at first contact
  * @link: the link
  *
- * There may still be a Decline (R-DEC-06), but not where the peer may send one in the same moment:
- * both would reach applications. So a client does not decline because its port went down, which
- * the server can see as well and decline. And the server does not once the client has answered,
- * because that answer may count as lost (A-33).
+ * Any context, without locks.
  *
- * Return: enum smc_reason; that of a time-out when there must be no Decline.
+ * Return: enum smc_reason, see smc_llc_lost_reason().
  */
 u32 smcr_llc_why_lost(const struct smcr_link *link)
 {
-	enum smc_llc_flow flow = READ_ONCE(link->group->llc.flow);
-	bool in_doubt = is_server(link->group) ? flow == SMC_LLC_FLOW_ADD :
-						 READ_ONCE(link->severed);
+	struct smcr_group *rg = link->group;
 
-	/* It may be over with LLC, and CLC not yet so far */
-	if (READ_ONCE(link->reason) == SMC_LINK_LOST_PATH && in_doubt)
-		return smc_llc_patience(flow == SMC_LLC_FLOW_ADD ? flow :
-						SMC_LLC_FLOW_CONFIRM).reason;
-	return SMC_REASON_NO_ACTIVE_LINK;
+	if (READ_ONCE(link->reason) != SMC_LINK_LOST_PATH)
+		return SMC_REASON_NO_ACTIVE_LINK;
+	return smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow),
+				   READ_ONCE(link->severed));
 }
 
 static void begin_settling(struct smcr_link *link)
@@ -589,13 +583,17 @@ static void forget_messages(struct smcr_link *link, struct list_head *messages,
  *
  * What was waited for on this link fails now; announcements that are under way are made
  * anew if there is another link (R-LLC-16). Process context, without locks.
+ *
+ * Return: enum smc_reason, for a first contact that waits for the link.
  */
-void smcr_llc_link_down(struct smcr_link *link)
+u32 smcr_llc_link_down(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
 	struct smcr_llc *llc = &rg->llc;
+	u32 why;
 
 	mutex_lock(&llc->mutex);
+	why = smcr_llc_why_lost(link);
 	spin_lock_bh(&llc->lock);
 	forget_messages(link, &llc->received, &llc->nr_received);
 	list_splice_tail_init(&llc->wishes, &llc->queue);
@@ -608,7 +606,7 @@ void smcr_llc_link_down(struct smcr_link *link)
 		smcr_llc_withdrawal_failed(rg);
 
 	if (!smcr_group_link(rg)) {
-		smcr_llc_settled(rg, smcr_llc_why_lost(link));
+		smcr_llc_settled(rg, why);
 		smcr_llc_announced(rg, -ENOLINK);
 		llc->flow = SMC_LLC_FLOW_END;
 		llc->has_deadline = false;
@@ -622,6 +620,7 @@ void smcr_llc_link_down(struct smcr_link *link)
 	mutex_unlock(&llc->mutex);
 	report(rg);
 	kick(rg);
+	return why;
 }
 
 /**

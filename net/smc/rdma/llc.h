@@ -167,7 +167,7 @@ u32 smcr_llc_why_lost(const struct smcr_link *link);
 void smcr_llc_announce(struct smcr_group *group, struct smcr_rmb *rmb);
 
 /* The link went down: nothing more comes from it, what was waited for fails. Process context. */
-void smcr_llc_link_down(struct smcr_link *link);
+u32 smcr_llc_link_down(struct smcr_link *link);
 
 /*
  * The group ends: tell the peer by DELETE LINK for all links, and wait until it has

@@ -256,6 +256,28 @@ struct smc_llc_patience smc_llc_patience(enum smc_llc_flow flow)
 }
 
 /**
+ * smc_llc_lost_reason() - what to tell of a link that lost its path at first contact
+ * @server: our role
+ * @flow: the exchange that was under way
+ * @severed: our port or its address went away, which the peer may notice as well
+ *
+ * There may still be a Decline (R-DEC-06), but not where the peer may send one in the same moment:
+ * both would reach applications. So a client does not decline because its port went down, however
+ * far LLC is: the server declines if it has seen that. And the server does not once the client has
+ * answered, because that answer may count as lost (A-33).
+ *
+ * Return: enum smc_reason; that of a time-out when there must be no Decline.
+ */
+u32 smc_llc_lost_reason(bool server, enum smc_llc_flow flow, bool severed)
+{
+	bool in_doubt = server ? flow == SMC_LLC_FLOW_ADD : severed;
+
+	if (!in_doubt)
+		return SMC_REASON_NO_ACTIVE_LINK;
+	return flows[flow == SMC_LLC_FLOW_ADD ? flow : SMC_LLC_FLOW_CONFIRM].patience.reason;
+}
+
+/**
  * smc_llc_flow_name() - for people
  * @flow: an exchange
  *

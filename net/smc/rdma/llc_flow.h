@@ -141,6 +141,7 @@ struct smc_llc_patience {
 struct smc_llc_step smc_llc_step(bool server, enum smc_llc_flow flow, enum smc_llc_event event);
 enum smc_llc_event smc_llc_event_of(bool server, const struct smc_llc *msg);
 struct smc_llc_patience smc_llc_patience(enum smc_llc_flow flow);
+u32 smc_llc_lost_reason(bool server, enum smc_llc_flow flow, bool severed);
 const char *smc_llc_flow_name(enum smc_llc_flow flow);
 
 #endif /* _NET_SMC_RDMA_LLC_FLOW_H */

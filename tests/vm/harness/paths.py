@@ -44,9 +44,9 @@ def is_used(folder):
     return Path('/proc', folder.name.rpartition('-')[2]).exists()
 
 
-def new_log_folder():
-    """A fresh folder for the logs of one run; only the newest runs are kept."""
-    base = cache('vm', 'logs')
+def new_log_folder(*parts):
+    """A fresh folder for the logs of one run (vm/logs, unless told); only the newest runs are kept."""
+    base = cache(*parts or ('vm', 'logs'))
     for old in sorted(base.iterdir())[:-KEPT_RUNS]:
         if not is_used(old):
             shutil.rmtree(old, ignore_errors=True)
