@@ -209,7 +209,7 @@ TEST(failover_messages)
 	hostile_close(&h);
 }
 
-#define FLOODS		8
+#define FLOODS		4
 #define IN_FLIGHT	60
 
 /* A thousand honest messages that say nothing, as fast as they can be sent */
@@ -257,7 +257,7 @@ static bool flood_with_short(void)
 }
 
 /* What still comes in is of no use to a link that ends, but it finds it busy */
-TEST(flood_while_link_ends, .seconds = 60)
+TEST(flood_while_link_ends, PATIENT)
 {
 	int i;
 
@@ -313,7 +313,7 @@ TEST(read_and_atomic)
 }
 
 /* It completes a receive with the length of what was written */
-TEST(write_with_immediate_data)
+TEST(write_with_immediate_data, PATIENT)
 {
 	static const size_t lengths[] = { 0, 1, 44, 64, 65, 8192, 8193, 60000 };
 	size_t i;
