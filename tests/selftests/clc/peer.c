@@ -105,7 +105,8 @@ enum reaction attacker_wait(int fd, struct msg *reply, int milliseconds)
 		long left = end - now_ms();
 		ssize_t n;
 
-		if (left < 0 || !OK(poll(&pfd, 1, left)))
+		/* What is there counts, however late we are ourselves */
+		if (!OK(poll(&pfd, 1, left > 0 ? left : 0)))
 			return reply->len ? GARBAGE : SILENCE;
 		n = recv(fd, reply->bytes + reply->len, want - reply->len, 0);
 		if (n <= 0)
@@ -123,7 +124,7 @@ void attacker_expect(int fd, struct msg *reply, enum reaction reaction)
 		"silence", "the end", "an Accept", "a Confirm", "a Proposal", "a Decline",
 		"garbage",
 	};
-	enum reaction got = attacker_wait(fd, reply, PATIENCE);
+	enum reaction got = attacker_wait(fd, reply, scaled(PATIENCE));
 
 	if (got != reaction)
 		FAIL("answered with %s, not with %s", names[got], names[reaction]);

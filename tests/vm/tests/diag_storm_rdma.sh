@@ -22,7 +22,7 @@ modprobe rdma_rxe || die "no software RoCE"
 rdma_wire || die "no wire"
 smcd ueid add SMCSTORM
 case $VM_KERNEL in
-debug-*) cases storm_rdma.py 20 2 ;;
+debug-*) cases storm_rdma.py 12 2 ;;
 *) cases storm_rdma.py 200 ;;
 esac
 rdma_unwire
