@@ -17,12 +17,12 @@
 
 trace=/sys/kernel/tracing
 
-# recorded: for each queue pair that was drained, how many receive requests came meanwhile
+# recorded: for each queue pair that was drained, how many receive requests it got since then
 recorded() {
-	awk '{ for (i = 1; $i != "drain:" && $i != "drained:" && $i != "post:"; i++) if (i > NF) next }
-	     $i == "drain:" { posts = 0; draining = 1 }
-	     $i == "post:" && draining { posts++ }
-	     $i == "drained:" { print posts; draining = 0 }' $trace/trace
+	awk '{ qp = $NF }
+	     / drain: / { drained[qp] = 1; posts[qp] = 0 }
+	     / post: / && drained[qp] { posts[qp]++ }
+	     / destroy: / && drained[qp] { print posts[qp]; drained[qp] = 0 }' $trace/trace
 }
 
 modprobe rdma_rxe || die "no software RoCE"
@@ -31,7 +31,7 @@ smcd ueid add SMCTEST
 echo 5 >/proc/sys/net/smc/variants	# SMC-D would come first
 mount -t tracefs tracefs $trace 2>/dev/null
 echo 20000 >$trace/buffer_size_kb
-printf '%s\n' 'p:drain ib_drain_qp' 'r:drained ib_drain_qp' 'p:post rxe_post_recv' \
+printf 'p:%s qp=%%di\n' 'drain ib_drain_qp' 'post rxe_post_recv' 'destroy ib_destroy_qp_user' \
 	>$trace/kprobe_events || die "no probes"
 echo 1 >$trace/events/kprobes/enable
 export SOCKET_TEST_HOST=10.9.0.2 SOCKET_TEST_HOST6=fd09::2 RDMA_PEER_EID=SMCTEST
