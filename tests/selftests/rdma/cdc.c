@@ -210,7 +210,6 @@ TEST(failover_messages)
 }
 
 #define FLOODS		4
-#define IN_FLIGHT	60
 
 /* A thousand honest messages that say nothing, as fast as they can be sent */
 TEST(flood)
@@ -234,28 +233,6 @@ TEST(flood)
 	hostile_close(&h);
 }
 
-/* Honest messages that say nothing, and a short one in their midst */
-static bool flood_with_short(void)
-{
-	struct request request = { .opcode = IBV_WR_SEND, .bytes = msg.bytes };
-	int i, posted = 0, done = 0;
-	bool broken = false;
-
-	h.seqno++;
-	cdc_build(&h, &msg);
-	for (i = 0; i < 2000 && !broken; i++) {
-		request.len = i == 2 * IN_FLIGHT ? msg.len - 1 : msg.len;
-		qp_post(&h.qp, &request);
-		if (++posted - done == IN_FLIGHT) {
-			broken = qp_completion(&h.qp) != IBV_WC_SUCCESS;
-			done++;
-		}
-	}
-	while (done++ < posted)
-		broken |= qp_completion(&h.qp) != IBV_WC_SUCCESS;
-	return broken;
-}
-
 /* What still comes in is of no use to a link that ends, but it finds it busy */
 TEST(flood_while_link_ends, PATIENT)
 {
@@ -263,7 +240,9 @@ TEST(flood_while_link_ends, PATIENT)
 
 	for (i = 0; i < FLOODS; i++) {
 		hostile_open(&h);
-		TRUE(flood_with_short());
+		h.seqno++;
+		cdc_build(&h, &msg);
+		TRUE(link_flood(&h, &msg, 2000, 2 * IN_FLIGHT));
 		expect_link_down(&h);
 		hostile_close(&h);
 	}

@@ -65,6 +65,25 @@ enum ibv_wc_status link_send(struct hostile *h, const struct msg *msg)
 	return qp_do(&h->qp, &request);
 }
 
+bool link_flood(struct hostile *h, const struct msg *msg, int times, int short_one)
+{
+	struct request request = { .opcode = IBV_WR_SEND, .bytes = msg->bytes };
+	int i, posted = 0, done = 0;
+	bool broken = false;
+
+	for (i = 0; i < times && !broken; i++) {
+		request.len = i == short_one ? msg->len - 1 : msg->len;
+		qp_post(&h->qp, &request);
+		if (++posted - done == IN_FLIGHT) {
+			broken = qp_completion(&h->qp) != IBV_WC_SUCCESS;
+			done++;
+		}
+	}
+	while (done++ < posted)
+		broken |= qp_completion(&h->qp) != IBV_WC_SUCCESS;
+	return broken;
+}
+
 static struct position position_in(const uint8_t *at)
 {
 	return (struct position){ at[2] << 8 | at[3],

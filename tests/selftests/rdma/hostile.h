@@ -267,6 +267,9 @@ void llc_init(const struct hostile *h, struct msg *msg, enum llc_type type, uint
 void llc_confirm_link(struct hostile *h, struct msg *msg, uint8_t flags);
 void llc_add_link(const struct hostile *h, struct msg *msg, uint8_t flags, uint8_t link_num);
 enum ibv_wc_status link_send(struct hostile *h, const struct msg *msg);
+#define IN_FLIGHT	60		/* fewer sends than fit into the queue */
+/* Sends it again and again, once without its last byte (-1: never). Return: the link has ended */
+bool link_flood(struct hostile *h, const struct msg *msg, int times, int short_one);
 /* Waits for it; what else comes in meanwhile must be control messages */
 void llc_expect(struct hostile *h, enum llc_type type, uint8_t flags);
 bool llc_wait(struct hostile *h, int milliseconds);	/* any; false: none came */

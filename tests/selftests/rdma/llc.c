@@ -184,25 +184,10 @@ TEST(many_tests)
 /* A thousand at once, and no answer is taken */
 TEST(flood_of_tests, PATIENT)
 {
-	struct request request = { .opcode = IBV_WR_SEND };
-	int i, posted = 0, done = 0;
-	bool broken = false;
-
 	hostile_open(&h);
 	h.qp.deaf = true;
 	llc_init(&h, &msg, TEST_LINK, 0);
-	request.bytes = msg.bytes;
-	request.len = msg.len;
-	for (i = 0; i < 1000 && !broken; i++) {
-		qp_post(&h.qp, &request);
-		if (++posted - done == 60) {
-			broken = qp_completion(&h.qp) != IBV_WC_SUCCESS;
-			done++;
-		}
-	}
-	while (done++ < posted)
-		broken |= qp_completion(&h.qp) != IBV_WC_SUCCESS;
-	TRUE(broken);
+	TRUE(link_flood(&h, &msg, 1000, -1));
 	expect_link_down(&h);
 	hostile_close(&h);
 }
