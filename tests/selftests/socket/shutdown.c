@@ -498,7 +498,8 @@ TEST(reset_wakes_writer)
 	pair_with_buffers(fd, 32768);
 	worker_start(&worker, send_into_reset, &fd[1]);
 	worker_asleep(&worker);
-	close(fd[0]);		/* with unread data */
+	wait_events(fd[0], POLLIN);
+	close(fd[0]);		/* with unread data, or it would be no reset */
 	worker_join(&worker);
 }
 
