@@ -4,7 +4,6 @@
 # Netlink events: link groups, fallbacks, EIDs and the PNET table, each in its namespace.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# daily: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
 # timeout: 120
 # cpus: 2
