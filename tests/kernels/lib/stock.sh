@@ -51,10 +51,28 @@ stock_fix_modules()
 	depmod -b "$tmp" "$release"
 }
 
+# The same holds for the kernel itself. Where it is in the file: Documentation/arch/x86/boot.rst; its
+# length counts four bytes with the size at the end. What comes out is an ELF file, which QEMU starts as
+# it is (PVH).
+stock_unpack_image()
+{
+	local file=$tmp/boot/vmlinuz-$release sectors offset length unpack
+
+	sectors=$(od -An -tu1 -j $((0x1f1)) -N 1 "$file")
+	read -r offset length < <(od -An -tu4 -j $((0x248)) -N 8 "$file")
+	offset=$(((sectors + 1) * 512 + offset))
+	case $(od -An -tx4 -j "$offset" -N 4 "$file") in
+	*587a37fd) unpack='xz -dc' ;;
+	*fd2fb528) unpack='zstd -dcq' ;;
+	*) return 1 ;;
+	esac
+	head -c $((offset + length - 4)) "$file" | tail -c +$((offset + 1)) | $unpack >"$tmp/image" &&
+		[ "$(od -An -c -j 1 -N 3 "$tmp/image" | tr -d ' ')" = ELF ]
+}
+
 stock_arrange()
 {
-	mv "$tmp/boot/vmlinuz-$release" "$tmp/vmlinuz" &&
-		mv "$tmp/boot/config-$release" "$tmp/config" &&
+	mv "$tmp/boot/config-$release" "$tmp/config" &&
 		rm -rf "${tmp:?}/boot" "${tmp:?}/usr/share" &&
 		printf '%s\n' "$version" >"$tmp/version" &&
 		printf '%s\n' "$release" >"$tmp/release"
@@ -67,6 +85,7 @@ stock_fetch()
 		apt_unpack "$tmp" "$image=$version" "$headers" "$common" "$kbuild"
 	step "adapt the headers" "the packages' layout has changed" stock_fix_headers
 	step "uncompress the modules" "no space left below $cache" stock_fix_modules
+	step "uncompress the kernel" "it is compressed in another way now" stock_unpack_image
 	step "arrange the files" "the packages' layout has changed" stock_arrange
 	tmp_commit "$key"
 }

@@ -17,7 +17,7 @@ set -a && . /run/vm/config && set +a
 exec 3<>/dev/ttyS1 4>/dev/kmsg
 
 OBJECTS=/sys/kernel/debug/smc/objects
-TAB=$(printf '\t')
+TAB='	'
 
 say() {
 	printf '%s\n' "$*" >&3
@@ -29,19 +29,8 @@ kmsg() {
 }
 
 setup() {
-	mkdir -p /dev/pts /dev/shm
-	mount -t devpts devpts /dev/pts
-	mount -t tmpfs shm /dev/shm
-	mount -t debugfs debugfs /sys/kernel/debug
-	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
-	mkdir -p /sys/fs/cgroup /run/netns
-	mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
 	echo "vm-$VM_GUEST" >/proc/sys/kernel/hostname
 	ip link set lo up
-	if [ "$VM_ROOT" = 9p ] && [ -n "$VM_KERNEL_DIR" ]; then
-		mkdir -p /lib/modules
-		ln -sfn "$VM_KERNEL_DIR/lib/modules/$VM_RELEASE" "/lib/modules/$VM_RELEASE"
-	fi
 	[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] ||
 		echo 20 >/proc/sys/kernel/hung_task_timeout_secs
 	# Booting printed warnings only; from here on every line counts.
@@ -67,7 +56,9 @@ load_module() {
 		modprobe "$1"
 		return
 	fi
-	for _dep in $(modinfo -F depends "$VM_MODULES/$1.ko" | tr ',' ' '); do
+	eval "_deps=\$VM_DEPENDS_$1"
+	# shellcheck disable=SC2154 # from the configuration
+	for _dep in $_deps; do
 		load_module "$_dep" || return 1
 	done
 	insmod "$VM_MODULES/$1.ko" || return 1

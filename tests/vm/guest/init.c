@@ -69,7 +69,7 @@ static void load_modules(void)
 	fclose(list);
 }
 
-/* Value of a KEY=VALUE line of the configuration; the caller frees it. */
+/* Value of a KEY='VALUE' line of the configuration; the caller frees it. */
 static char *config_get(const char *key)
 {
 	FILE *file = fopen(CONFIG, "re");
@@ -80,9 +80,11 @@ static char *config_get(const char *key)
 	if (!file)
 		die(CONFIG);
 	while (!value && fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!strncmp(line, key, len) && line[len] == '=')
-			value = strdup(line + len + 1);
+		char *end = strrchr(line, '\'');
+
+		if (end > line + len + 1 && !strncmp(line, key, len) &&
+		    !strncmp(line + len, "='", 2))
+			value = strndup(line + len + 2, end - line - len - 2);
 	}
 	fclose(file);
 	return value;
@@ -126,6 +128,30 @@ static void enter_overlay(void)
 	if (chdir("/new") || mount(".", "/", NULL, MS_MOVE, NULL) ||
 	    chroot(".") || chdir("/"))
 		die("switch root");
+}
+
+/*
+ * What a distribution has mounted by now. Each program that the agent does not start for it saves
+ * a slow guest a second.
+ */
+static void mount_rest(const char *kernel, const char *release)
+{
+	char from[4096], to[256];
+
+	mount_on("devpts", "/dev/pts", "devpts", 0, NULL);
+	mount_on("shm", "/dev/shm", "tmpfs", 0, NULL);
+	mount_on("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	/* These two are not in every kernel */
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
+	mkdir("/run/netns", 0755);
+	if (!kernel || !release)
+		return;
+	snprintf(from, sizeof(from), "%s/lib/modules/%s", kernel, release);
+	snprintf(to, sizeof(to), "/lib/modules/%s", release);
+	mkdir("/lib/modules", 0755);
+	if (symlink(from, to) && errno != EEXIST)
+		die("%s", to);
 }
 
 static void make_raw(const char *tty)
@@ -172,7 +198,7 @@ static void run_command(const char *command)
 
 int main(void)
 {
-	char *root, *agent, *command;
+	char *root, *agent, *command, *kernel, *release;
 
 	mount_on("dev", "/dev", "devtmpfs", 0, NULL);
 	if (!freopen("/dev/console", "r+e", stdin) || !freopen("/dev/console", "we", stdout) ||
@@ -183,6 +209,8 @@ int main(void)
 	root = config_get("VM_ROOT");
 	agent = config_get("VM_AGENT");
 	command = config_get("VM_COMMAND");
+	kernel = config_get("VM_KERNEL_DIR");
+	release = config_get("VM_RELEASE");
 	if (!root || (!agent && !command))
 		die(CONFIG);
 
@@ -202,6 +230,7 @@ int main(void)
 	make_raw("/dev/ttyS1");
 	if (command)
 		run_command(command);
+	mount_rest(kernel, release);
 	make_raw("/dev/ttyS2");
 
 	/* Opened close-on-exec above, so that dying can still be told. */

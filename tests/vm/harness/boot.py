@@ -10,6 +10,7 @@ from pathlib import Path
 from . import clock, initramfs, paths, qemu, topology
 from .clock import Deadline
 from .guest import Guest
+from .kernel import depends
 
 BOOT_LIMIT = 180
 LOG_LIMIT = 20
@@ -67,6 +68,8 @@ def _machine(spec, index, accel, folder, wires):
                   VM_INTREE='1' if intree else '')
     if intree:
         config['VM_MODULES'] = ''
+    if config['VM_MODULES']:
+        config.update(depends(config['VM_MODULES']))
     archive = folder / f'initramfs-{config["VM_GUEST"]}'
     initramfs.build(archive, kernel, config)
     return qemu.Machine(

@@ -99,10 +99,6 @@ def compile_init():
     return binary
 
 
-# init reads these itself, and knows no quotes.
-PLAIN_KEYS = ('VM_ROOT', 'VM_AGENT', 'VM_COMMAND')
-
-
 def _finish(path, archive, modules, config):
     """What every initramfs has: init, the modules it loads in order, its configuration."""
     archive.add_console()
@@ -113,8 +109,7 @@ def _finish(path, archive, modules, config):
         archive.add_host_file(module, name)
         order.append(name)
     archive.add('/boot/order', ''.join(f'{name}\n' for name in order).encode())
-    lines = [f'{key}={value}\n' if key in PLAIN_KEYS else f"{key}='{value}'\n"
-             for key, value in config.items()]
+    lines = [f"{key}='{value}'\n" for key, value in config.items()]
     archive.add('/boot/config', ''.join(lines).encode())
     archive.write(path)
 

@@ -21,6 +21,21 @@ def _last_line(command, what):
     return Path([line for line in lines if line][-1])
 
 
+def depends(folder):
+    """
+    What the modules of a folder need, as variables for the agent: a program less to start in the
+    guest for each module that it loads.
+    """
+    found = {}
+    for file in sorted(Path(folder).glob('*.ko')):
+        done = subprocess.run(['modinfo', '-F', 'depends', file], capture_output=True, text=True,
+                              check=False)
+        if done.returncode:
+            raise Trouble(f'{file}: {done.stderr.strip()}')
+        found[f'VM_DEPENDS_{_module_name(file)}'] = done.stdout.strip().replace(',', ' ')
+    return found
+
+
 class Kernel:
     """The folder that tests/kernels/get prepared, read."""
 
@@ -31,7 +46,7 @@ class Kernel:
             self.release = (self.folder / 'release').read_text().strip()
         except OSError as error:
             raise Trouble(f'{folder} is no prepared kernel: {error.strerror}: release') from None
-        self.image = self.folder / 'vmlinuz'
+        self.image = self.folder / 'image'
         self.modules = self.folder / 'lib' / 'modules' / self.release
 
     @classmethod
