@@ -45,6 +45,7 @@ static void select_attacker(int index)
 	fd = OK(socket(AF_INET, SOCK_DGRAM, 0));
 	OK(ioctl(fd, SIOCSIFFLAGS, &lo));
 	close(fd);
+	set_handshake_timeout(scaled(6));	/* who is slow himself is not silent */
 }
 
 static const char *attacker_name(int index)

@@ -493,9 +493,10 @@ TEST(buffer_smaller_than_said, HOSTILE)
 {
 	static struct msg msg, reply;
 	struct device dev;
-	int listener = listen_any(5), tcp = attacker_connect(listener);
+	int listener = listen_any(5), tcp;
 
 	forge_device(&dev);
+	tcp = attacker_connect(listener);
 	proposal(&msg, &dev);
 	attacker_send(tcp, &msg);
 	attacker_expect(tcp, &reply, ACCEPTED);
