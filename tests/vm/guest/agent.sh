@@ -114,11 +114,7 @@ run_script() {
 	# A mount and a PID namespace of its own: whatever a test leaves running
 	# or mounted is gone with it, and holds no socket afterwards.
 	{
-		if [ "$VM_ROOT" = 9p ]; then
-			unshare -mpf --mount-proc --kill-child "$1" 2>&1
-		else
-			"$1" 2>&1
-		fi
+		unshare -mpf --mount-proc --kill-child "$1" 2>&1
 		echo $? >/run/vm/status
 	} </dev/null 3>&- 4>&- | sed -u 's/^/|/' >&3 4>&-
 	read -r _status </run/vm/status

@@ -145,8 +145,6 @@ static void mount_rest(const char *kernel, const char *release)
 	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
 	mkdir("/run/netns", 0755);
-	if (!kernel || !release)
-		return;
 	snprintf(from, sizeof(from), "%s/lib/modules/%s", kernel, release);
 	snprintf(to, sizeof(to), "/lib/modules/%s", release);
 	mkdir("/lib/modules", 0755);
@@ -211,7 +209,7 @@ int main(void)
 	command = config_get("VM_COMMAND");
 	kernel = config_get("VM_KERNEL_DIR");
 	release = config_get("VM_RELEASE");
-	if (!root || (!agent && !command))
+	if (!root || (!command && (!agent || !kernel || !release)))
 		die(CONFIG);
 
 	load_modules();

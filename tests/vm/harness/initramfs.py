@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Packs the initramfs of a guest: our init, its configuration, modules, files."""
 
+import hashlib
 import os
 import re
 import stat
@@ -83,10 +84,11 @@ class Archive:
 
 
 def compile_init():
-    """Builds the static init of the guests if its source is newer; returns its path."""
+    """Builds the static init of the guests once for each state of its source; returns its path."""
     source = paths.GUEST / 'init.c'
-    binary = paths.cache('vm') / 'init'
-    if binary.exists() and binary.stat().st_mtime >= source.stat().st_mtime:
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    binary = paths.cache('vm') / f'init-{digest}'
+    if binary.exists():
         return binary
     # Built under a name of its own: other runs, or threads of this one, may be at it too.
     fresh = binary.with_suffix(f'.{os.getpid()}.{threading.get_ident()}')
