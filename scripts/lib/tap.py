@@ -33,6 +33,7 @@ class Stream:
         self.plan = None
         self.number = 0
         self.loose = []         # diagnostics since the last result
+        self.in_next = False    # they belong to the next one: its subtest has begun
         self.in_yaml = False
         self.bailed_out = False
 
@@ -53,6 +54,7 @@ class Stream:
         if line.startswith('#'):
             self._diagnose(re.sub(r'^#\s?', '', line))
         elif line.startswith(' ') and line.strip():
+            self.in_next = True
             self._diagnose(line)
         return None
 
@@ -109,13 +111,14 @@ class Stream:
     def _diagnose(self, line):
         # Most programs explain a result after it, KUnit before it. A line between two results
         # is kept for both, and failures() picks.
-        if self.tests and len(self.tests[-1].after) < MAX_DIAGNOSTICS:
+        if self.tests and not self.in_next and len(self.tests[-1].after) < MAX_DIAGNOSTICS:
             self.tests[-1].after.append(line)
         self.loose.append(line)
 
     def _add(self, verdict, name):
         test = Test(verdict, name, self.loose[-MAX_DIAGNOSTICS:])
         self.loose = []
+        self.in_next = False
         self.tests.append(test)
         return test
 

@@ -124,6 +124,10 @@ class TapTest(unittest.TestCase):
         self.assertEqual(tap_result('not ok 1 - a b\n1..1').failed, ['a b'])
         self.assertEqual(tap_result('not ok 1 - a # TODO later\n1..1').failed, [])
 
+    def test_reasons(self):
+        result = tap_result('not ok 1 - a\n# of a\n# too\nok 2 - b\n# of b\nnot ok 3 - c\n1..3\n# all')
+        self.assertEqual(result.reasons, {'a': ['# of a', '# too'], 'c': []})
+
     def test_skipped(self):
         self.assertTrue(tap_result('1..0 # SKIP no device').all_skipped)
         self.assertTrue(tap_result('ok 1 - a # SKIP no device\n1..1').all_skipped)

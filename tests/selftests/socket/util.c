@@ -2,6 +2,7 @@
 /* Data, options, polling, threads and signals for the tests */
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,13 +112,24 @@ void expect_nothing(int fd)
 	FAILS(recv(fd, &byte, 1, MSG_DONTWAIT), EAGAIN);
 }
 
-/* TCP moves data on in the background, at the latest when a delayed ACK is sent */
+static uint32_t unacknowledged(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
+	return info.tcpi_unacked;
+}
+
+/* TCP moves data on in the background; each acknowledgment may make room */
 static void let_it_settle(int fd)
 {
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	long end = now_ms() + WAIT_MS;
 
-	if (is_tcp(fd))
-		OK(poll(&pfd, 1, 250));
+	if (!is_tcp(fd))
+		return;
+	while (unacknowledged(fd) && !(events_now(fd) & POLLOUT) && now_ms() < end)
+		pause_briefly();
 }
 
 size_t send_until_full(int fd, uint64_t offset)

@@ -17,11 +17,17 @@ class Result:
         self.plan = None
         self.points = 0
         self.failed = []
+        self.reasons = {}       # what was printed behind each failed point, by its name
         self.skipped = []
         self.bail_out = None
+        self._reason = []
 
     def feed(self, line):
         line = line.rstrip()
+        if line.startswith('#'):
+            self._reason.append(line)
+            return
+        self._reason = []
         plan = PLAN.match(line)
         bail_out = BAIL_OUT.match(line)
         point = POINT.match(line)
@@ -38,6 +44,7 @@ class Result:
                 self.skipped.append(point[5] or point[3])
             elif point[1] and directive != 'TODO':
                 self.failed.append(point[3] or f'point {self.points}')
+                self.reasons[self.failed[-1]] = self._reason
 
     @property
     def complete(self):

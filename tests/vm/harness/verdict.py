@@ -72,10 +72,10 @@ def _test_failures(facts):
     if facts.tap.bail_out is not None:
         yield Failure('bail-out', facts.tap.bail_out)
     for name in facts.tap.failed:
-        yield Failure('test', name)
+        yield Failure('test', name, facts.tap.reasons[name])
     if facts.exit_status:
         yield Failure('exit-status', f'the test ended with status {facts.exit_status}',
-                      facts.output[-10:])
+                      facts.output[-10:] if not facts.tap.failed else [])
     elif facts.needs_tap and not facts.tap.complete:
         yield Failure('no-verdict', 'the test ended without keeping a plan: '
                       f'{facts.tap.points} points, plan {facts.tap.plan}', facts.output[-10:])
