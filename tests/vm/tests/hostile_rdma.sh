@@ -6,7 +6,10 @@
 # at each step. Links and connections end as they should, in time; two honest programs talk over
 # the same wire all the while.
 #
-# kernels: stock-6.12 stock-6.1 debug-6.12
+# With checkers and two processors, software RoCE itself does not survive it (known issues in
+# CHANGELOG.rst); with checkers and one, tests/uml/hostile has the same points.
+#
+# kernels: stock-6.12 stock-6.1
 # daily: none
 # modules: smc smc_rdma smc_synopt
 # timeout: 600
