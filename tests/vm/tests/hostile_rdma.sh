@@ -6,8 +6,8 @@
 # at each step. Links and connections end as they should, in time; two honest programs talk over
 # the same wire all the while.
 #
-# With checkers and two processors, software RoCE itself does not survive it (known issues in
-# CHANGELOG.rst); with checkers and one, tests/uml/hostile has the same points.
+# On the debug kernel, which is preemptible, software RoCE itself does not survive it (known issues
+# in CHANGELOG.rst); tests/uml/hostile has the same points with all checkers.
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
