@@ -90,21 +90,28 @@ static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
 	       tx->held + bytes < tx->hold_most;
 }
 
+/* After what is to be announced was noted: a timer that has run before may not have seen it */
 static void start_flush(struct smc_conn *conn)
 {
+	/* Paired with the barrier in flush_timer(): that sees what was noted, or we that it runs */
+	smp_mb();
 	if (!hrtimer_is_queued(&conn->tx.flush))
 		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
 }
 
 static void hold(struct smc_conn *conn, u32 bytes)
 {
-	if (!conn->tx.held)
-		start_flush(conn);
+	bool first = !conn->tx.held;
+
 	WRITE_ONCE(conn->tx.held, conn->tx.held + bytes);
+	if (first)
+		start_flush(conn);
 }
 
 static enum hrtimer_restart flush_timer(struct hrtimer *timer)
 {
+	/* Paired with the barrier in start_flush() */
+	smp_mb();
 	smc_cdc_flush(container_of(timer, struct smc_conn, tx.flush));
 	return HRTIMER_NORESTART;
 }
@@ -247,9 +254,10 @@ static bool update(struct smc_conn *conn)
 	case UPDATE_NOW:
 		return smc_cdc_post(conn);
 	case UPDATE_LATER:
-		if (!conn->rx.owed)
+		if (!conn->rx.owed) {
+			WRITE_ONCE(conn->rx.owed, true);
 			start_flush(conn);
-		WRITE_ONCE(conn->rx.owed, true);
+		}
 		return false;
 	default:
 		return false;

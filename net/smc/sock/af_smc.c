@@ -183,6 +183,7 @@ static void inherit(struct sock *sk, const struct sock *parent)
 	sk->sk_userlocks = parent->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
 	sk->sk_rcvlowat = parent->sk_rcvlowat;
 	sk->sk_peek_off = parent->sk_peek_off;
+	sk->sk_rcvlowat = parent->sk_rcvlowat;
 	sk->sk_rcvtimeo = parent->sk_rcvtimeo;
 	sk->sk_sndtimeo = parent->sk_sndtimeo;
 	sk->sk_lingertime = parent->sk_lingertime;
@@ -297,6 +298,17 @@ static unsigned long patience(const struct smc_sock *smc)
 	return READ_ONCE(net->ipv4.sysctl_tcp_fin_timeout);
 }
 
+/* Unless the connection has ended with its release: then there is nothing to wait for */
+static void start_close_timer(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	spin_lock_bh(&conn->lock);
+	if (!conn->freeing)
+		smc_sock_timer(smc, jiffies + patience(smc));
+	spin_unlock_bh(&conn->lock);
+}
+
 /*
  * Can only TCP tell that the peer has given up? On a synchronous transport it cannot do so
  * without our noticing.
@@ -329,8 +341,8 @@ void smc_sock_kill(struct smc_sock *smc)
 	if (smc->state == SMC_SOCK_ACTIVE) {
 		/* Of a way that was lost, the peer learns by TCP only (R-TRM-09) */
 		reset = end_connection(smc) || smc->conn.lost;
-		smc_sock_timer(smc, jiffies + patience(smc));
 		smc_close_release(&smc->conn);
+		start_close_timer(smc);
 		keep = !reset && needs_tcp(&smc->conn);
 	}
 	if (keep)
@@ -344,6 +356,32 @@ void smc_sock_kill(struct smc_sock *smc)
 	sk->sk_state = TCP_CLOSE;
 }
 
+/*
+ * The connection holds its memory until all system calls have left it: the error makes those that
+ * wait leave, and what came in before it may still be handed out. The socket lock is released
+ * meanwhile.
+ */
+static void disconnect_active(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+
+	sock_owned_by_me(sk);
+	/* The peer need not answer: nothing it does can reach us any more */
+	smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
+	smc_close_event(conn, SMC_CLOSE_TIMEOUT, ECONNRESET);
+	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+	release_sock(sk);
+	wait_var_event(&smc->users, !atomic_read(&smc->users));
+	lock_sock(sk);
+
+	smc_close_release(conn);
+	flush_work(&conn->free_work);
+	synchronize_rcu();	/* upcalls and poll() have ended */
+	smc_conn_reset(conn);
+	smc_sock_set_state(smc, SMC_SOCK_INIT);
+}
+
 /**
  * smc_sock_disconnect() - connect(AF_UNSPEC): make the socket new again
  * @smc: the socket, locked, not fallen back
@@ -352,7 +390,6 @@ void smc_sock_kill(struct smc_sock *smc)
  */
 void smc_sock_disconnect(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
 	struct sock *sk = &smc->sk;
 
 	switch (smc->state) {
@@ -364,19 +401,7 @@ void smc_sock_disconnect(struct smc_sock *smc)
 		smc_connect_cancel(smc);
 		break;
 	case SMC_SOCK_ACTIVE:
-		/* The peer need not answer: nothing it does can reach us any more */
-		smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
-		smc_close_event(conn, SMC_CLOSE_TIMEOUT, ECONNRESET);
-		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
-		smc_close_release(conn);
-		flush_work(&conn->free_work);
-		/* System calls that wait find the error and leave; upcalls end */
-		release_sock(sk);
-		wait_var_event(&smc->users, !atomic_read(&smc->users));
-		synchronize_rcu();
-		lock_sock(sk);
-		smc_conn_reset(conn);
-		smc_sock_set_state(smc, SMC_SOCK_INIT);
+		disconnect_active(smc);
 		break;
 	case SMC_SOCK_CLOSED:
 		return;		/* another thread is at it */

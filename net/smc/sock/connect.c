@@ -271,6 +271,7 @@ static int start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
 	int err;
 
 	smc->conn.role = SMC_CLIENT;
+	WRITE_ONCE(smc->sk.sk_err, 0);	/* of a former connection; as TCP */
 	smc_sockopt_sync(smc);
 	smc_tcp_offer_smc(smc, !smc_ipsec_expected(smc->tcp->sk, addr, addr_len));
 	smc_tcp_quiet(smc);

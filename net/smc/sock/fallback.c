@@ -76,6 +76,7 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	smc_tcp_offer_smc(smc, false);
 	smc_tcp_unquiet(smc);
 	smc_sockopt_sync(smc);
+	smc_sockopt_pass_rcvlowat(smc);
 
 	sk->sk_state = smc->tcp->sk->sk_state;
 	smc_sock_set_state(smc, SMC_SOCK_FALLBACK);

@@ -260,6 +260,7 @@ int smc_getsockopt(struct socket *sock, int level, int optname, char __user *opt
 int smc_set_rcvlowat(struct sock *sk, int value);
 
 void smc_sockopt_sync(struct smc_sock *smc);
+void smc_sockopt_pass_rcvlowat(struct smc_sock *smc);
 void smc_sockopt_nagle(struct smc_sock *smc);
 
 /* fallback.c */

@@ -49,7 +49,6 @@ void smc_sockopt_sync(struct smc_sock *smc)
 	copy_buffer_sizes(to, from);
 	to->sk_reuse = from->sk_reuse;
 	to->sk_reuseport = from->sk_reuseport;
-	to->sk_rcvlowat = from->sk_rcvlowat;
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	to->sk_ll_usec = from->sk_ll_usec;
 #endif
@@ -66,6 +65,24 @@ void smc_sockopt_sync(struct smc_sock *smc)
 		to->sk_prot->keepalive(to, keepalive);
 	to->sk_flags = (to->sk_flags & ~SMC_SOCK_FLAGS) | (from->sk_flags & SMC_SOCK_FLAGS);
 	release_sock(to);
+}
+
+/**
+ * smc_sockopt_pass_rcvlowat() - the inner socket takes over: it gets SO_RCVLOWAT
+ * @smc: the socket, locked; the inner socket is not
+ *
+ * Until then the inner socket has none, because the mark would keep messages of the handshake
+ * back. May sleep.
+ */
+void smc_sockopt_pass_rcvlowat(struct smc_sock *smc)
+{
+	struct sock *tcp = smc->tcp->sk;
+
+	if (smc->sk.sk_rcvlowat == tcp->sk_rcvlowat)
+		return;
+	lock_sock(tcp);
+	smc->tcp->ops->set_rcvlowat(tcp, smc->sk.sk_rcvlowat);
+	release_sock(tcp);
 }
 
 static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
@@ -88,6 +105,9 @@ static int set_socket(struct smc_sock *smc, struct socket *sock, int optname,
 	struct sock *sk = &smc->sk;
 	int err;
 
+	/* It would keep messages of the handshake back; the inner socket gets it at fallback */
+	if (optname == SO_RCVLOWAT)
+		return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 	/* What TCP does not accept has no effect on the outer socket either */
 	err = sock_setsockopt(smc->tcp, SOL_SOCKET, optname, optval, optlen);
 	if (err)

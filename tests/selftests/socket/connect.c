@@ -550,6 +550,33 @@ TEST(disconnect_connected)
 	expect_text(fd, "and back");
 }
 
+/* connect() starts anew, with whatever the former connection has left in SO_ERROR */
+TEST(disconnect_and_connect_again)
+{
+	int listener = listen_any(2), fd, server;
+	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) };
+	struct addr to = target_of(listener);
+	struct pollfd pfd;
+
+	fd = connect_to(listener);
+	close(accept_from(listener));
+	OK(connect_addr(fd, &none));
+	OK(connect_addr(fd, &to));
+	server = accept_from(listener);
+	EQ(socket_error(fd), 0);
+	send_text(fd, "again");
+	expect_text(server, "again");
+	close(server);
+
+	OK(connect_addr(fd, &none));
+	nonblock(fd);
+	FAILS(connect_addr(fd, &to), EINPROGRESS);
+	server = accept_from(listener);
+	pfd = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	EQ(poll(&pfd, 1, scaled(5000)), 1);
+	EQ(socket_error(fd), 0);
+}
+
 TEST(disconnect_listening)
 {
 	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) };

@@ -2,6 +2,7 @@
 /* One socket in several hands: threads, processes, duplicates, passed descriptors */
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,20 @@
 #define RECORD		64	/* small enough to be sent in one piece */
 #define RECORDS		2000
 #define THREADS		4
+
+/**
+ * struct receiver - one call of recv() in a thread
+ * @fd: the socket
+ * @flags: of the call
+ * @got: what it returned
+ * @buf: what it received
+ */
+struct receiver {
+	int fd;
+	int flags;
+	ssize_t got;
+	char buf[16];
+};
 
 static void wait_child(pid_t pid)
 {
@@ -308,6 +323,50 @@ static void spin_poll(void *arg)
 }
 
 /* Questions about the state while data moves */
+/* One that is woken by data, and runs only when everybody else waits */
+static void receive_when_idle(void *arg)
+{
+	struct receiver *r = arg;
+	struct sched_param param = { .sched_priority = 0 };
+
+	OK(sched_setscheduler(0, SCHED_IDLE, &param));
+	r->got = recv(r->fd, r->buf, sizeof(r->buf), r->flags);
+}
+
+static void run_on_one_processor(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	OK(sched_setaffinity(0, sizeof(set), &set));
+}
+
+/* connect(AF_UNSPEC) waits for a receiver to leave before it gives the ring back */
+TEST(disconnect_under_woken_reader, .applies = only_smc)
+{
+	static const int flags[] = { MSG_WAITALL, MSG_WAITALL | MSG_PEEK };
+	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) };
+	unsigned int i;
+
+	run_on_one_processor();
+	for (i = 0; i < 40; i++) {
+		struct receiver r = { .flags = flags[i % 2] };
+		struct worker worker;
+		int fd[2];
+
+		pair_open(fd);
+		r.fd = fd[0];
+		worker_start(&worker, receive_when_idle, &r);
+		worker_asleep(&worker);
+		send_text(fd[1], "12345");
+		OK(connect(fd[0], &none.sa, none.len));
+		worker_join(&worker);
+		TRUE(r.got == -1 || (r.got == 5 && !memcmp(r.buf, "12345", 5)));
+		pair_close(fd);
+	}
+}
+
 TEST(asked_while_busy, .seconds = 60)
 {
 	struct byte_counter c[2] = {};

@@ -651,6 +651,36 @@ TEST(low_water_mark)
 	TRUE(events_now(fd[1]) & POLLIN);
 }
 
+/* A mark that was there before the connection, above what a message of the handshake has */
+TEST(low_water_mark_before_connecting)
+{
+	int listener = new_server(), fd[2], i;
+	struct addr addr = server_bind_address();
+
+	set_int(listener, SOL_SOCKET, SO_RCVLOWAT, 400);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 10));
+	for (i = 0; i < 8; i++) {
+		struct addr to = target_of(listener);
+		long start = now_ms();
+
+		fd[0] = new_client();
+		set_int(fd[0], SOL_SOCKET, SO_RCVLOWAT, 300);
+		OK(connect(fd[0], &to.sa, to.len));
+		fd[1] = accept_from(listener);
+		TRUE(now_ms() - start < scaled(1500));
+		EQ(get_int(fd[0], SOL_SOCKET, SO_RCVLOWAT), 300);
+		EQ(get_int(fd[1], SOL_SOCKET, SO_RCVLOWAT), 400);
+		send_text(fd[0], "abc");
+		wait_amount(fd[1], 3);
+		TRUE(!(events_now(fd[1]) & POLLIN));
+		send_text(fd[1], "abc");
+		wait_amount(fd[0], 3);
+		TRUE(!(events_now(fd[0]) & POLLIN));
+		pair_close(fd);
+	}
+}
+
 TEST(low_water_mark_lowered_wakes_poll)
 {
 	struct pollfd pfd;
