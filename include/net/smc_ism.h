@@ -6,8 +6,11 @@
  * direct memory buffer (DMB), and passes signals. Emulated devices make the
  * peer's DMB addressable here, so that writing to it is copying.
  *
+ * A connection has one DMB at each end, and each end attaches that of the other, the client first.
+ * The device sees to it that they are a pair: tokens come from messages of a peer, who may lie.
+ *
  *	owner				user
- *	register_dmb -> token  ------>	attach_dmb (token) -> address
+ *	register_dmb -> token  ------>	attach_dmb (own DMB, token) -> address
  *					write to the address
  *	dmb->signalled()     <------	signal
  *	unregister_dmb			detach_dmb
@@ -22,6 +25,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+struct mem_cgroup;
 struct smc_ism_device;
 
 /**
@@ -37,10 +41,14 @@ struct smc_ism_address {
 /**
  * struct smc_dmb - memory registered for one peer to write into
  * @token: names it to the peer; set by the device, never reused
- * @addr: its memory, page-aligned, all zero; set by the device
- * @bytes: wanted size; the device may set a smaller one, but not below 16 KiB
- * @reused: the memory served another DMB before; set by the device
+ * @addr: its memory, page-aligned, all zero; set by the device in register_dmb. If @passive, it
+ *	may do so as late as in the attach_dmb that this DMB is passed to, and leave NULL before
+ * @bytes: wanted size; the device may set a smaller one with @addr, but not below 16 KiB
+ * @reused: the memory served another DMB before; set by the device with @addr
+ * @passive: the end of a server: the peer attaches it before it attaches the peer's
  * @peer: who may attach
+ * @memcg: memory cgroup that pays for the memory, NULL: the root. The owner keeps it until
+ *	register_dmb returns
  * @signalled: the peer signalled. Called by the device in any context that may
  *	not sleep, perhaps on several CPUs at once, and within an RCU read-side
  *	critical section; not called any more after unregister_dmb and a grace
@@ -53,7 +61,9 @@ struct smc_dmb {
 	void *addr;
 	u32 bytes;
 	bool reused;
+	bool passive;
 	struct smc_ism_address peer;
+	struct mem_cgroup *memcg;
 	void (*signalled)(struct smc_dmb *dmb);
 	void *owner;
 	void *priv;
@@ -85,9 +95,10 @@ struct smc_dmb_map {
  * @unregister_dmb: Take the memory away from the peer's reach as far as the
  *	peer has not attached it, and free it when the peer has detached it. The
  *	struct may be reused at once, after a grace period. Does not sleep.
- * @attach_dmb: Make the DMB with this token addressable. At most one user, and
- *	only the peer for whom it was registered, can attach it, once. May sleep.
- *	Returns 0, -ENOENT, -EPERM or -EBUSY.
+ * @attach_dmb: Make the DMB with this token addressable for the owner of @dmb. At most one user,
+ *	and only the peer for whom it was registered, can attach it, once. Both are to become a
+ *	pair: one of them is passive, and where @dmb is, the other's owner has attached it before.
+ *	May sleep. Returns 0, -ENOENT, -EPERM, -EBUSY, or as register_dmb.
  * @detach_dmb: Stop using it. @written tells how many bytes from its start may
  *	have been changed. Does not sleep.
  * @signal: Call the owner's @signalled, if the DMB is still registered. Writes made
@@ -100,7 +111,8 @@ struct smc_ism_ops {
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);
 	int (*register_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb);
 	void (*unregister_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb);
-	int (*attach_dmb)(struct smc_ism_device *dev, u64 token, struct smc_dmb_map *map);
+	int (*attach_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 token,
+			  struct smc_dmb_map *map);
 	void (*detach_dmb)(struct smc_ism_device *dev, struct smc_dmb_map *map, u32 written);
 	int (*signal)(struct smc_ism_device *dev, struct smc_dmb_map *map);
 };

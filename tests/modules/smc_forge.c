@@ -151,7 +151,8 @@ static void forge_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb
 	window_put(w);
 }
 
-static int forge_attach_dmb(struct smc_ism_device *dev, u64 token, struct smc_dmb_map *map)
+static int forge_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 token,
+			    struct smc_dmb_map *map)
 {
 	struct window *w;
 	int err = 0;

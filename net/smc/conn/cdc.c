@@ -4,12 +4,15 @@
  *
  * Posting happens under conn->lock, so that what the peer sees never goes
  * backwards; the kick that makes it look happens outside, because on a loopback
- * device it runs the peer's half, which may answer with a post of its own. Such
- * answers end after one exchange: they are due only while the last one sent is
- * out of date.
+ * device it runs the peer's half, which may answer with a post of its own. The answer's
+ * kick may run inside of the first one; whatever would nest deeper is left to a kworker, so
+ * that the stack does not depend on what peers do.
  */
 
+#include <linux/percpu.h>
+
 #include "../trace.h"
+#include "../work.h"
 #include "close.h"
 #include "conn.h"
 
@@ -17,6 +20,11 @@
 #define HOLD_LARGEST		SZ_4K
 #define HOLD_LARGEST_SPARING	SZ_32K
 #define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
+
+/* Kicks that run at once, one inside of the other, on one processor */
+#define KICK_DEPTH_MAX	2
+
+static DEFINE_PER_CPU(unsigned int, kick_depth);	/* bottom halves are off */
 
 /* What was written behind an urgent byte may follow it now, as normal data (R-URG-07) */
 static void end_urgent_hold(struct smc_conn_tx *tx)
@@ -58,6 +66,37 @@ bool smc_cdc_post(struct smc_conn *conn)
 	return true;
 }
 
+static void kick_work(struct work_struct *work)
+{
+	struct smc_conn *conn = container_of(work, struct smc_conn, kick_work);
+
+	rcu_read_lock();
+	smc_cdc_kick(conn);
+	rcu_read_unlock();
+	sock_put(conn->sk);
+}
+
+/* A socket without references has told its peer of the end */
+static void defer_kick(struct smc_conn *conn)
+{
+	if (!refcount_inc_not_zero(&conn->sk->sk_refcnt))
+		return;
+	if (!queue_work(smc_wq, &conn->kick_work))
+		sock_put(conn->sk);
+}
+
+/* A synchronous transport runs the peer's half, which may kick in turn */
+static void kick_nested(struct smc_conn *conn, const struct smc_transport *transport)
+{
+	local_bh_disable();
+	if (this_cpu_inc_return(kick_depth) <= KICK_DEPTH_MAX)
+		transport->cdc_kick(conn);
+	else
+		defer_kick(conn);
+	this_cpu_dec(kick_depth);
+	local_bh_enable();
+}
+
 /**
  * smc_cdc_kick() - make the peer look at what was posted
  * @conn: the connection
@@ -70,7 +109,11 @@ void smc_cdc_kick(struct smc_conn *conn)
 {
 	const struct smc_transport *transport = READ_ONCE(conn->transport);
 
-	if (transport && transport->cdc_kick)
+	if (!transport || !transport->cdc_kick)
+		return;
+	if (transport->synchronous)
+		kick_nested(conn, transport);
+	else
 		transport->cdc_kick(conn);
 }
 
@@ -117,13 +160,23 @@ static enum hrtimer_restart flush_timer(struct hrtimer *timer)
 }
 
 /**
- * smc_cdc_init() - prepare a connection for control data
+ * smc_cdc_reset() - forget all control data
+ * @conn: the connection; its transmit side is zeroed, and its timer does not run
+ */
+void smc_cdc_reset(struct smc_conn *conn)
+{
+	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	conn->tx.flush.function = flush_timer;
+}
+
+/**
+ * smc_cdc_init() - prepare a new connection for control data
  * @conn: the connection
  */
 void smc_cdc_init(struct smc_conn *conn)
 {
-	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	conn->tx.flush.function = flush_timer;
+	INIT_WORK(&conn->kick_work, kick_work);
+	smc_cdc_reset(conn);
 }
 
 /**

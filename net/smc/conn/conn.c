@@ -99,8 +99,14 @@ void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
 	conn->rx.chosen = chosen;
 }
 
+static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
+{
+	atomic_long_add(bytes, &conn->group->rx_bytes);
+	smc_conn_count(conn, SMC_STAT_RX_USED, bytes);
+}
+
 /**
- * smc_conn_open() - get a receive buffer
+ * smc_conn_open() - get a receive buffer, or the promise of one
  * @conn: connection, with role, first_contact and rx.wanted set
  * @transport: how its bytes shall travel; the caller holds its module
  * @group: link group; the caller's reference passes to the connection if it
@@ -123,6 +129,8 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->declined = false;
 	conn->lost = false;
 	conn->attached = false;
+	conn->rx.base = NULL;
+	conn->rx.buffer_bytes = 0;
 	err = transport->conn_open(conn);
 	if (err && err != -EINPROGRESS) {
 		conn->group = NULL;
@@ -138,10 +146,9 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->has_early = false;
 	conn->freeing = false;
 	spin_unlock_bh(&conn->lock);
-	atomic_long_add(conn->rx.buffer_bytes, &group->rx_bytes);
+	count_receive_buffer(conn, conn->rx.buffer_bytes);
 	sock_hold(conn->sk);
 	smc_object_created(SMC_OBJECT_CONN);
-	smc_conn_count(conn, SMC_STAT_RX_USED, conn->rx.buffer_bytes);
 	return err;
 }
 
@@ -158,8 +165,10 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
 	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;
+	u32 had = conn->rx.buffer_bytes;
 	int err = conn->transport->conn_attach(conn, peer);
 
+	count_receive_buffer(conn, conn->rx.buffer_bytes - had);
 	if (err)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
@@ -266,7 +275,7 @@ void smc_conn_reset(struct smc_conn *conn)
 	conn->rx_state_flags = 0;
 	conn->released = false;
 	conn->state = SMC_CLOSE_ACTIVE;
-	smc_cdc_init(conn);
+	smc_cdc_reset(conn);
 }
 
 /**
@@ -282,8 +291,7 @@ void smc_conn_free(struct smc_conn *conn)
 	/* The patience with a silent peer, which no one needs any more */
 	sk_stop_timer(conn->sk, &conn->sk->sk_timer);
 	hrtimer_cancel(&conn->tx.flush);
-	smc_conn_count(conn, SMC_STAT_RX_USED, -(s64)conn->rx.buffer_bytes);
-	atomic_long_sub(conn->rx.buffer_bytes, &conn->group->rx_bytes);
+	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
 	WRITE_ONCE(conn->transport, NULL);
 	smc_group_leave(conn->group);

@@ -168,6 +168,7 @@ struct smc_conn_urgent {
  * @rx_flags: producer flags last received, for monitoring
  * @rx_state_flags: state flags last received, for monitoring
  * @free_work: gives the memory back, when that is found out where one cannot sleep
+ * @kick_work: kicks the peer, where that would nest too deep
  * @dead: in the list of smc_conn_reap()
  */
 struct smc_conn {
@@ -198,6 +199,7 @@ struct smc_conn {
 	u8 rx_flags;
 	u8 rx_state_flags;
 	struct work_struct free_work;
+	struct work_struct kick_work;
 	struct llist_node dead;
 };
 

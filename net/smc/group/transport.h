@@ -189,7 +189,9 @@ struct smc_conn_ends {
  *
  * @conn_open: Give the connection a receive element of at most conn->rx.wanted
  *	bytes; set rx.base, rx.ring and rx.buffer_bytes. From then on nothing but
- *	the peer, once it knows the element, writes to it. May sleep. Returns 0, or
+ *	the peer, once it knows the element, writes to it. On a server all that may be left
+ *	to @conn_attach, if only a peer that has attached the element can be trusted. May
+ *	sleep. Returns 0, or
  *	-EINPROGRESS while the peer must learn of new memory first, or another
  *	negative errno, -ENOBUFS when a limit was hit.
  * @conn_describe: Fill in the sender's end of an Accept or Confirm; at first

@@ -5,16 +5,22 @@
  * namespaces; a peer is at hand exactly if it names this device's own address,
  * which is random and new with every load (V2-EMU-03, V2-EMU-15).
  *
- * A DMB is contiguous memory if there is some, which is cheaper to copy to and
- * from, else vmalloc memory. Owner and user hold a reference each. Memory of dead
- * DMBs is cleaned as far as it was written to, and pooled.
+ * That a peer is in this kernel is proved by attaching, which nobody else can do: the DMB of a
+ * server has no memory before its client attaches it, and the server attaches only the DMB of
+ * that client (V2-EMU-03). A stranger who names the address gets a token and nothing more.
+ *
+ * Memory is contiguous if there is some, which is cheaper to copy to and from, else vmalloc memory.
+ * Owner and user of a DMB hold a reference each. Memory of dead DMBs is cleaned as far as it was
+ * written to, and pooled.
  */
 
 #include <linux/hashtable.h>
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uuid.h>
@@ -30,32 +36,52 @@
 #define POOL_LIMIT	((unsigned long)SZ_64M)	/* most bytes of idle memory */
 
 /**
- * struct memory - the memory of one DMB
- * @node: in the table of tokens; protected by lock
+ * struct memory - memory of a DMB, or in a pool
  * @pool: in a pool; protected by lock
- * @token: name of the DMB
- * @owner: the registered DMB, NULL when the owner gave it up; RCU
- * @user: the peer's map of it, NULL without; RCU
- * @peer: who may attach
- * @users: references: one of the owner, one of the user
- * @attached: it had its one user; protected by lock
  * @written: so many bytes from the start may be other than zero
  * @bytes: size
  * @addr: the memory
  * @rcu: frees both
  */
 struct memory {
-	struct hlist_node node;
 	struct list_head pool;
+	u32 written;
+	u32 bytes;
+	void *addr;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct registration - a DMB from register_dmb until its owner and its user have given it up
+ * @node: in the table of tokens; protected by lock
+ * @token: name of the DMB
+ * @owner: the registered DMB, NULL when the owner gave it up; RCU
+ * @user: the peer's map of it, NULL without; RCU
+ * @peer: the device of whoever may attach
+ * @passive: the peer has to attach first; constant
+ * @attached: it had its one user; protected by lock
+ * @user_token: the DMB whose owner has attached this one, 0 without; protected by lock
+ * @refs: references: one of the owner, one of the user
+ * @wanted: size asked for
+ * @memcg: who pays for @memory, NULL: the root; holds a reference
+ * @memory: the memory; of a passive DMB set before @user_token
+ * @reused: @memory served another DMB before
+ * @rcu: a signal may be under way
+ */
+struct registration {
+	struct hlist_node node;
 	u64 token;
 	struct smc_dmb __rcu *owner;
 	struct smc_dmb_map __rcu *user;
 	struct smc_ism_address peer;
-	refcount_t users;
+	bool passive;
 	bool attached;
-	u32 written;
-	u32 bytes;
-	void *addr;
+	u64 user_token;
+	refcount_t refs;
+	u32 wanted;
+	struct mem_cgroup *memcg;
+	struct memory *memory;
+	bool reused;
 	struct rcu_head rcu;
 };
 
@@ -69,11 +95,11 @@ static unsigned int class_of(u32 bytes)
 	return ilog2(bytes / SMC_BUFFER_MIN);
 }
 
-static void *pages_alloc(u32 bytes)
+static void *pages_alloc(u32 bytes, gfp_t gfp)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
 	struct page *page;
 
+	gfp |= __GFP_ZERO | __GFP_NOWARN;
 	page = alloc_pages(gfp | __GFP_COMP | __GFP_NORETRY, get_order(bytes));
 	return page ? page_address(page) : __vmalloc(bytes, gfp);
 }
@@ -116,7 +142,7 @@ static void pools_drain(void)
 		memory_free(mem);
 }
 
-static struct memory *memory_alloc(u32 wanted)
+static struct memory *memory_alloc(u32 wanted, gfp_t gfp)
 {
 	struct memory *mem;
 	u32 bytes;
@@ -129,11 +155,11 @@ static struct memory *memory_alloc(u32 wanted)
 	}
 	if (!bytes)
 		return ERR_PTR(-ENOBUFS);
-	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	mem = kzalloc(sizeof(*mem), gfp);
 	if (!mem)
 		goto err_reserve;
 	mem->bytes = bytes;
-	mem->addr = pages_alloc(bytes);
+	mem->addr = pages_alloc(bytes, gfp);
 	if (!mem->addr)
 		goto err_mem;
 	return mem;
@@ -175,16 +201,60 @@ static bool pool_give(struct memory *mem)
 	return taken;
 }
 
-/* Both sides are gone: nothing can reach the memory by its token or a map */
+static struct memory *memory_get(u32 bytes, struct mem_cgroup *memcg, bool *reused)
+{
+	struct memory *mem = pool_take(bytes);
+	struct mem_cgroup *old;
+
+	*reused = mem;
+	if (mem)
+		return mem;
+	old = set_active_memcg(memcg);
+	mem = memory_alloc(bytes, memcg ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+	set_active_memcg(old);
+	return mem;
+}
+
 static void memory_put(struct memory *mem)
 {
-	if (!refcount_dec_and_test(&mem->users))
-		return;
-	smc_object_destroyed(SMC_OBJECT_DMB);
 	memset(mem->addr, 0, mem->written);
 	mem->written = 0;
 	if (!pool_give(mem))
 		memory_free(mem);
+}
+
+#ifdef CONFIG_MEMCG
+static void memcg_get(struct mem_cgroup *memcg)
+{
+	if (memcg)
+		css_get(&memcg->css);
+}
+
+static void memcg_put(struct mem_cgroup *memcg)
+{
+	if (memcg)
+		css_put(&memcg->css);
+}
+#else
+static void memcg_get(struct mem_cgroup *memcg)
+{
+}
+
+static void memcg_put(struct mem_cgroup *memcg)
+{
+}
+#endif
+
+/* Both sides are gone: nothing can reach the memory by its token or a map */
+static void registration_put(struct registration *reg)
+{
+	if (!refcount_dec_and_test(&reg->refs))
+		return;
+	smc_object_destroyed(SMC_OBJECT_DMB);
+	if (reg->memory)
+		memory_put(reg->memory);
+	memcg_put(reg->memcg);
+	kfree_rcu(reg, rcu);
 }
 
 static bool lo_reaches(struct smc_ism_device *dev, const struct smc_ism_address *peer)
@@ -192,41 +262,70 @@ static bool lo_reaches(struct smc_ism_device *dev, const struct smc_ism_address 
 	return peer->gid == dev->address.gid && peer->gid_ext == dev->address.gid_ext;
 }
 
-static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
+static int registration_get_memory(struct registration *reg)
 {
-	struct memory *mem = pool_take(dmb->bytes);
+	struct memory *mem = memory_get(reg->wanted, reg->memcg, &reg->reused);
 
-	dmb->reused = mem;
-	if (!mem)
-		mem = memory_alloc(dmb->bytes);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
-
-	smc_object_created(SMC_OBJECT_DMB);
-	mem->peer = dmb->peer;
-	mem->attached = false;
-	refcount_set(&mem->users, 1);
-	rcu_assign_pointer(mem->owner, dmb);
-
-	dmb->addr = mem->addr;
-	dmb->bytes = mem->bytes;
-	dmb->priv = mem;
-
-	/* Whoever knows the token may write: it must not be guessed */
-	mem->token = get_random_u64();
-	dmb->token = mem->token;
-	spin_lock_bh(&lock);
-	hash_add(tokens, &mem->node, mem->token);
-	spin_unlock_bh(&lock);
+	reg->memory = mem;
 	return 0;
 }
 
-static void tell_user(const struct memory *mem)
+/* What the owner is told of its memory, once there is some */
+static void describe_memory(const struct registration *reg, struct smc_dmb *dmb)
+{
+	dmb->addr = reg->memory->addr;
+	dmb->bytes = reg->memory->bytes;
+	dmb->reused = reg->reused;
+}
+
+static void list_registration(struct registration *reg)
+{
+	spin_lock_bh(&lock);
+	hash_add(tokens, &reg->node, reg->token);
+	spin_unlock_bh(&lock);
+}
+
+static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
+{
+	struct registration *reg = kzalloc(sizeof(*reg), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!reg)
+		return -ENOMEM;
+	reg->wanted = dmb->bytes;
+	reg->memcg = dmb->memcg;
+	reg->passive = dmb->passive;
+	reg->peer = dmb->peer;
+	if (!reg->passive) {
+		err = registration_get_memory(reg);
+		if (err) {
+			kfree(reg);
+			return err;
+		}
+		describe_memory(reg, dmb);
+	}
+	smc_object_created(SMC_OBJECT_DMB);
+	memcg_get(reg->memcg);
+	refcount_set(&reg->refs, 1);
+	rcu_assign_pointer(reg->owner, dmb);
+	dmb->priv = reg;
+	/* Whoever knows the token may write: it must not be guessed. 0 is no token */
+	do {
+		reg->token = get_random_u64();
+	} while (!reg->token);
+	dmb->token = reg->token;
+	list_registration(reg);
+	return 0;
+}
+
+static void tell_user(const struct registration *reg)
 {
 	struct smc_dmb_map *map;
 
 	rcu_read_lock();
-	map = rcu_dereference(mem->user);
+	map = rcu_dereference(reg->user);
 	if (map)
 		map->gone(map);
 	rcu_read_unlock();
@@ -234,65 +333,125 @@ static void tell_user(const struct memory *mem)
 
 static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
-	struct memory *mem = dmb->priv;
+	struct registration *reg = dmb->priv;
 
 	spin_lock_bh(&lock);
-	hash_del(&mem->node);
+	hash_del(&reg->node);
 	spin_unlock_bh(&lock);
-	rcu_assign_pointer(mem->owner, NULL);
-	tell_user(mem);
-	memory_put(mem);
+	rcu_assign_pointer(reg->owner, NULL);
+	tell_user(reg);
+	registration_put(reg);
 }
 
-static int attach(struct smc_ism_device *dev, u64 token, struct smc_dmb_map *map)
+static struct registration *find_registration(u64 token)
 {
-	struct memory *mem;
+	struct registration *reg;
 
 	lockdep_assert_held(&lock);
-	hash_for_each_possible(tokens, mem, node, token) {
-		if (mem->token != token)
-			continue;
-		if (!lo_reaches(dev, &mem->peer))
-			return -EPERM;
-		if (mem->attached)
-			return -EBUSY;
-		mem->attached = true;
-		refcount_inc(&mem->users);
-		map->addr = mem->addr;
-		map->bytes = mem->bytes;
-		map->priv = mem;
-		rcu_assign_pointer(mem->user, map);
-		return 0;
-	}
-	return -ENOENT;
+	hash_for_each_possible(tokens, reg, node, token)
+		if (reg->token == token)
+			return reg;
+	return NULL;
 }
 
-static int lo_attach_dmb(struct smc_ism_device *dev, u64 token, struct smc_dmb_map *map)
+/*
+ * The client attaches first, the DMB of any server that waits for one; the server attaches only the
+ * DMB of that client. So DMBs are wired in pairs, whatever a stranger writes into CLC messages.
+ */
+static bool is_pair(const struct registration *own, const struct registration *other)
 {
-	int err;
+	lockdep_assert_held(&lock);
+	return own->passive ? own->user_token == other->token : other->passive;
+}
+
+/*
+ * Claim the one place of a user in the DMB of the peer.
+ * Return: its registration, with a reference, or an ERR_PTR.
+ */
+static struct registration *claim_registration(struct smc_ism_device *dev,
+					       const struct registration *own, u64 token)
+{
+	struct registration *other;
 
 	spin_lock_bh(&lock);
-	err = attach(dev, token, map);
+	other = find_registration(token);
+	if (!other) {
+		other = ERR_PTR(-ENOENT);
+	} else if (!lo_reaches(dev, &other->peer) || !is_pair(own, other)) {
+		other = ERR_PTR(-EPERM);
+	} else if (other->attached) {
+		other = ERR_PTR(-EBUSY);
+	} else {
+		other->attached = true;
+		refcount_inc(&other->refs);
+	}
 	spin_unlock_bh(&lock);
+	return other;
+}
+
+/*
+ * The owner of @other learns when it attaches @own in turn who its user is, and when it unregisters,
+ * tells the user, unless it has unregistered already.
+ */
+static int set_user(struct registration *other, const struct registration *own,
+		    struct smc_dmb_map *map)
+{
+	int err = -ENOENT;
+
+	spin_lock_bh(&lock);
+	if (hash_hashed(&other->node)) {
+		other->user_token = own->token;
+		rcu_assign_pointer(other->user, map);
+		err = 0;
+	}
+	spin_unlock_bh(&lock);
+	return err;
+}
+
+static int lo_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 token,
+			 struct smc_dmb_map *map)
+{
+	struct registration *own = dmb->priv;
+	struct registration *other = claim_registration(dev, own, token);
+	int err = 0;
+
+	if (IS_ERR(other))
+		return PTR_ERR(other);
+	if (other->passive)
+		err = registration_get_memory(other);
+	if (err)
+		goto err_put;
+	map->addr = other->memory->addr;
+	map->bytes = other->memory->bytes;
+	map->priv = other;
+	err = set_user(other, own, map);
+	if (err)
+		goto err_put;
+	if (own->passive)	/* the peer has attached it before, which is_pair() proves */
+		describe_memory(own, dmb);
+	return 0;
+
+err_put:
+	registration_put(other);
 	return err;
 }
 
 static void lo_detach_dmb(struct smc_ism_device *dev, struct smc_dmb_map *map, u32 written)
 {
-	struct memory *mem = map->priv;
+	struct registration *reg = map->priv;
 
-	rcu_assign_pointer(mem->user, NULL);
-	mem->written = min(written, mem->bytes);
-	memory_put(mem);
+	rcu_assign_pointer(reg->user, NULL);
+	reg->memory->written = min(written, reg->memory->bytes);
+	registration_put(reg);
 }
 
 static int lo_signal(struct smc_ism_device *dev, struct smc_dmb_map *map)
 {
-	struct memory *mem = map->priv;
+	struct registration *reg = map->priv;
 	struct smc_dmb *dmb;
 
 	rcu_read_lock();
-	dmb = rcu_dereference(mem->owner);
+	dmb = rcu_dereference(reg->owner);
 	if (dmb)
 		dmb->signalled(dmb);
 	rcu_read_unlock();

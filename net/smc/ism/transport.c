@@ -120,6 +120,31 @@ static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
 	return !smc_cdc_block_parse(words, sizeof(words), cdc);
 }
 
+/* Whose memory cgroup pays for the ring: that of the socket, whoever makes the device allocate it */
+static struct mem_cgroup *memcg_of(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	return sk->sk_memcg;
+#else
+	return NULL;
+#endif
+}
+
+/* The device has allocated the ring */
+static void set_receive_ring(struct smc_conn *conn)
+{
+	const struct smc_dmb *dmb = &((struct element *)conn->priv)->dmb;
+
+	conn->rx.buffer_bytes = dmb->bytes;
+	conn->rx.base = dmb->addr + SMC_CDC_BLOCK_LEN;
+	conn->rx.ring.first = 0;
+	conn->rx.ring.end = dmb->bytes - SMC_CDC_BLOCK_LEN;
+	smc_conn_count(conn, dmb->reused ? SMC_STAT_RX_REUSED : SMC_STAT_RX_ALLOCATED, 1);
+	if (dmb->bytes < conn->rx.wanted)
+		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
+	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, dmb->bytes);
+}
+
 static int d_conn_open(struct smc_conn *conn)
 {
 	struct smc_group *group = conn->group;
@@ -131,6 +156,8 @@ static int d_conn_open(struct smc_conn *conn)
 		return -ENOMEM;
 	el->dev = group->device;
 	el->dmb.bytes = conn->rx.wanted;
+	el->dmb.passive = conn->role == SMC_SERVER;
+	el->dmb.memcg = memcg_of(conn->sk);
 	el->dmb.peer.gid = group->key.peer.ism.gid;
 	el->dmb.peer.gid_ext = group->key.peer.ism.gid_ext;
 	el->dmb.signalled = d_signalled;
@@ -144,14 +171,8 @@ static int d_conn_open(struct smc_conn *conn)
 	}
 
 	conn->priv = el;
-	conn->rx.buffer_bytes = el->dmb.bytes;
-	conn->rx.base = el->dmb.addr + SMC_CDC_BLOCK_LEN;
-	conn->rx.ring.first = 0;
-	conn->rx.ring.end = el->dmb.bytes - SMC_CDC_BLOCK_LEN;
-	smc_conn_count(conn, el->dmb.reused ? SMC_STAT_RX_REUSED : SMC_STAT_RX_ALLOCATED, 1);
-	if (el->dmb.bytes < conn->rx.wanted)
-		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
-	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, el->dmb.bytes);
+	if (el->dmb.addr)
+		set_receive_ring(conn);
 	return 0;
 }
 
@@ -174,13 +195,19 @@ static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *pee
 
 	if (!bytes || peer->dmb.dmbe_index || peer->dmb.dmb_token == el->dmb.token)
 		return -EPROTO;
-	err = el->dev->ops->attach_dmb(el->dev, peer->dmb.dmb_token, &el->map);
+	err = el->dev->ops->attach_dmb(el->dev, &el->dmb, peer->dmb.dmb_token, &el->map);
 	if (err)	/* no live peer names a DMB that is not there */
 		return err == -ENOENT ? -ECONNRESET : err;
 	el->attached = true;
 	el->peer_token = peer->dmb.dmb_token;
-	if (el->map.bytes < bytes)
-		return -EPROTO;	/* conn_close detaches */
+	if (!conn->rx.base)
+		set_receive_ring(conn);
+	if (el->map.bytes < bytes) {
+		/* A server tells what it would like to have before it gets it */
+		if (conn->role == SMC_SERVER)
+			return -EPROTO;	/* conn_close detaches */
+		bytes = el->map.bytes;
+	}
 
 	el->block = el->map.addr;
 	conn->tx.buffer_bytes = bytes;

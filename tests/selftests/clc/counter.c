@@ -10,7 +10,8 @@
 #define FAMILY			"SMC_GEN_NETLINK"
 #define CMD_GET_STATS		7
 #define ATTR_STATS		7	/* nest */
-#define ATTR_VIOLATIONS		128	/* u64 in that */
+#define ATTR_VIOLATIONS		128	/* u64 in a nest for one technology, in that */
+#define ATTR_BUFFER_USED	128	/* unsigned integer in that */
 
 struct request {
 	struct nlmsghdr nlh;
@@ -74,20 +75,36 @@ static void *value(struct nlattr *attr)
 	return (char *)attr + NLA_HDRLEN;
 }
 
-uint64_t counter_of(enum counters technology, uint16_t attribute)
+/* The nest with all statistics of this namespace; valid until the next call */
+static struct nlattr *get_stats(void)
 {
 	static char answer[16384];
 	int fd = OK(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
 	uint16_t family;
-	uint64_t count;
 
 	ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, FAMILY, answer, sizeof(answer));
 	memcpy(&family, value(in_message(answer, CTRL_ATTR_FAMILY_ID)), sizeof(family));
 	ask(fd, family, CMD_GET_STATS, NLM_F_DUMP, NULL, answer, sizeof(answer));
-	memcpy(&count, value(in_nest(in_nest(in_message(answer, ATTR_STATS), technology),
-				     attribute)), sizeof(count));
 	close(fd);
+	return in_message(answer, ATTR_STATS);
+}
+
+uint64_t counter_of(enum counters technology, uint16_t attribute)
+{
+	uint64_t count;
+
+	memcpy(&count, value(in_nest(in_nest(get_stats(), technology), attribute)), sizeof(count));
 	return count;
+}
+
+uint64_t buffer_bytes(void)
+{
+	struct nlattr *attr = in_nest(get_stats(), ATTR_BUFFER_USED);
+	uint64_t bytes = 0;
+
+	/* A little-endian number of four or eight bytes */
+	memcpy(&bytes, value(attr), attr->nla_len - NLA_HDRLEN);
+	return bytes;
 }
 
 uint64_t violations(void)

@@ -98,6 +98,7 @@ void check_guards(const struct forge *f);
 void expect_aborted(struct forge *f);		/* as a violation, counted, memory untouched */
 
 uint64_t violations(void);
+uint64_t buffer_bytes(void);	/* which all DMBs take, machine-wide */
 
 /* Whose counters; the nest they are in */
 enum counters {
