@@ -390,8 +390,8 @@ static struct registration *claim_registration(struct smc_ism_device *dev,
 }
 
 /*
- * The owner of @other learns when it attaches @own in turn who its user is, and when it unregisters,
- * tells the user, unless it has unregistered already.
+ * The user of @other is known: its owner may attach @own in turn, and tells the user when it
+ * unregisters, unless it has done so already.
  */
 static int set_user(struct registration *other, const struct registration *own,
 		    struct smc_dmb_map *map)
@@ -427,7 +427,7 @@ static int lo_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 to
 	err = set_user(other, own, map);
 	if (err)
 		goto err_put;
-	if (own->passive)	/* the peer has attached it before, which is_pair() proves */
+	if (own->passive)	/* the peer has attached it before: is_pair() has proved it */
 		describe_memory(own, dmb);
 	return 0;
 

@@ -120,7 +120,7 @@ static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
 	return !smc_cdc_block_parse(words, sizeof(words), cdc);
 }
 
-/* Whose memory cgroup pays for the ring: that of the socket, whoever makes the device allocate it */
+/* Whose memory cgroup pays for the ring: the socket's, whoever makes the device allocate it */
 static struct mem_cgroup *memcg_of(const struct sock *sk)
 {
 #ifdef CONFIG_MEMCG

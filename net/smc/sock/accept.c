@@ -21,6 +21,8 @@
 
 #define SILENCE		(HZ / 20)	/* after which a child in handshake is parked */
 #define PARKED_MAX	4096		/* of one listening socket */
+#define ROUND		16		/* children before others get the socket lock */
+#define RETRY		(HZ / 20)	/* when there was no memory for a connection of TCP */
 
 /* TCP changes its count under this lock, too */
 static void count_in_backlog(struct smc_sock *listener, bool in)
@@ -182,10 +184,27 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 	lsk->sk_data_ready(lsk);
 }
 
-static void take_in(struct smc_sock *listener, struct socket *tcp)
+/**
+ * smc_accept_begin() - the first step of a child
+ * @child: the child, locked, in state SMC_SOCK_INCOMING
+ *
+ * May sleep, but not for the peer.
+ */
+void smc_accept_begin(struct smc_sock *child)
+{
+	enum smc_outcome outcome = smc_connect_begin(child);
+
+	if (outcome != SMC_PENDING)
+		smc_accept_child_done(child, outcome);
+}
+
+/*
+ * An accept() that waits takes the first step itself; else the child's own work does, so that
+ * processors share the children of a busy listener.
+ */
+static void take_in(struct smc_sock *listener, struct socket *tcp, bool in_accept)
 {
 	struct smc_sock *child = smc_sock_child(listener, tcp);
-	enum smc_outcome outcome;
 
 	if (!child) {
 		sock_release(tcp);
@@ -193,23 +212,42 @@ static void take_in(struct smc_sock *listener, struct socket *tcp)
 	}
 	sock_hold(&child->sk);
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	smc_sock_set_state(child, SMC_SOCK_INCOMING);
 	enlist(listener, child);
 	smc_tcp_hook(child);
-	outcome = smc_connect_begin(child);
-	if (outcome != SMC_PENDING)
-		smc_accept_child_done(child, outcome);
-	else if (child->state == SMC_SOCK_HANDSHAKE)
-		smc_connect_progress(child);	/* what came before the hook */
+	if (in_accept)
+		smc_connect_progress(child);	/* with what came before the hook */
+	else
+		smc_tcp_queue_step(child);
 	release_sock(&child->sk);
 	sock_put(&child->sk);
 }
 
-static void accept_new(struct smc_sock *listener)
+/*
+ * Take in what TCP has accepted. A round is bounded, because a peer may open connections that fail
+ * at once as fast as this goes, and accept() has something better to do once a child is ready.
+ * Return: whether there may be more.
+ */
+static bool accept_new(struct smc_sock *listener, bool in_accept)
 {
 	struct socket *tcp;
+	unsigned int i;
+	int err;
 
-	while (!kernel_accept(listener->tcp, &tcp, O_NONBLOCK))
-		take_in(listener, tcp);
+	for (i = 0; i < ROUND; i++) {
+		if (in_accept && (smc_accept_ready(listener) || signal_pending(current)))
+			break;
+		err = kernel_accept(listener->tcp, &tcp, O_NONBLOCK);
+		if (err == -EAGAIN || err == -EINVAL)
+			return false;
+		if (err) {
+			WRITE_ONCE(listener->queue.retry, true);
+			smc_sock_timer(listener, jiffies + RETRY);
+			return false;
+		}
+		take_in(listener, tcp, in_accept);
+	}
+	return true;
 }
 
 /*
@@ -281,17 +319,23 @@ static struct smc_sock *take_stirred(struct smc_sock *listener)
 	return child;
 }
 
-/* All steps that are due, or only until a child is ready */
-static void take_steps(struct smc_sock *listener, bool until_ready)
+/* One round of the steps that are due; in accept() only until a child is ready */
+static void take_steps(struct smc_sock *listener, bool in_accept)
 {
+	struct smc_accept_queue *q = &listener->queue;
 	struct smc_sock *child;
+	unsigned int i;
 
-	if (READ_ONCE(listener->queue.incoming)) {
+	sock_owned_by_me(&listener->sk);
+	if (READ_ONCE(q->incoming)) {
 		/* Whoever sets it again has queued the next one before */
-		smp_store_mb(listener->queue.incoming, false);
-		accept_new(listener);
+		smp_store_mb(q->incoming, false);
+		if (accept_new(listener, in_accept))
+			WRITE_ONCE(q->incoming, true);
 	}
-	while (!(until_ready && smc_accept_ready(listener))) {
+	for (i = 0; i < ROUND; i++) {
+		if (in_accept && (smc_accept_ready(listener) || signal_pending(current)))
+			break;
 		child = take_stirred(listener);
 		if (!child)
 			break;
@@ -306,12 +350,15 @@ static void take_steps(struct smc_sock *listener, bool until_ready)
  * smc_accept_steps() - take in what TCP has accepted, and go on with all handshakes
  * @listener: the socket, locked
  *
- * May sleep, but not for a peer.
+ * For the work queue. May sleep, but not for a peer.
  */
 void smc_accept_steps(struct smc_sock *listener)
 {
-	accept_new(listener);
+	WRITE_ONCE(listener->queue.retry, false);
+	WRITE_ONCE(listener->queue.incoming, true);
 	take_steps(listener, false);
+	if (smc_accept_has_steps(listener))
+		smc_tcp_queue_step(listener);
 }
 
 /* An accept() that has found its child leaves the rest to the next one */

@@ -173,7 +173,10 @@ static void tcp_progress(struct smc_sock *smc)
  */
 void smc_connect_progress(struct smc_sock *smc)
 {
+	sock_owned_by_me(&smc->sk);
 	WRITE_ONCE(smc->event, false);
+	if (smc->state == SMC_SOCK_INCOMING)
+		smc_accept_begin(smc);
 	if (smc->state == SMC_SOCK_CONNECTING)
 		tcp_progress(smc);
 	if (smc->state == SMC_SOCK_HANDSHAKE)

@@ -21,6 +21,7 @@
  * enum smc_sock_state - what the socket is
  * @SMC_SOCK_INIT: not connected
  * @SMC_SOCK_LISTEN: listening
+ * @SMC_SOCK_INCOMING: child of a listening socket; TCP is connected
  * @SMC_SOCK_CONNECTING: TCP is connecting
  * @SMC_SOCK_HANDSHAKE: the CLC handshake is under way
  * @SMC_SOCK_ACTIVE: an SMC connection; what is left of it tells conn.state
@@ -30,6 +31,7 @@
 enum smc_sock_state {
 	SMC_SOCK_INIT,
 	SMC_SOCK_LISTEN,
+	SMC_SOCK_INCOMING,
 	SMC_SOCK_CONNECTING,
 	SMC_SOCK_HANDSHAKE,
 	SMC_SOCK_ACTIVE,
@@ -66,6 +68,7 @@ struct smc_acceptor {
  * @ready: those that accept() can return, the oldest first
  * @stirred: those that accept() is to look at
  * @incoming: TCP has accepted something that accept() is to take in
+ * @retry: TCP may have accepted something that there was no memory for
  * @acceptors: accept() calls that wait
  * @blocking: accept() waits for connections there, is not called when poll tells to or when they
  *	must have come, and was never late since; any context
@@ -79,6 +82,7 @@ struct smc_accept_queue {
 	struct list_head ready;
 	struct list_head stirred;
 	bool incoming;
+	bool retry;
 	struct list_head acceptors;
 	bool blocking;
 	unsigned int nr;
@@ -209,6 +213,7 @@ void smc_tcp_keep(struct smc_sock *smc);
 void smc_tcp_drop(struct smc_sock *smc);
 void smc_tcp_check(struct smc_sock *smc);
 void smc_tcp_event(struct smc_sock *smc);
+void smc_tcp_queue_step(struct smc_sock *smc);
 void smc_tcp_conn_event(struct smc_conn *conn);
 void smc_tcp_overdue(struct smc_sock *listener);
 
@@ -232,6 +237,7 @@ int smc_listen(struct socket *sock, int backlog);
 int smc_accept_wait(struct socket *sock, struct socket *newsock, int flags);
 unsigned long smc_accept_pending(struct smc_sock *smc);
 bool smc_accept_stir(struct smc_sock *smc);
+void smc_accept_begin(struct smc_sock *child);
 void smc_accept_steps(struct smc_sock *listener);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);
 void smc_accept_flush(struct smc_sock *listener);

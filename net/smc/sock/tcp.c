@@ -13,7 +13,13 @@
 #include "../work.h"
 #include "sock.h"
 
-static void queue_step(struct smc_sock *smc)
+/**
+ * smc_tcp_queue_step() - let the work queue look at a socket
+ * @smc: the socket
+ *
+ * Any context; does not sleep.
+ */
+void smc_tcp_queue_step(struct smc_sock *smc)
 {
 	sock_hold(&smc->sk);
 	if (!queue_work(smc_wq, &smc->work))
@@ -62,7 +68,7 @@ void smc_tcp_event(struct smc_sock *smc)
 	switch (READ_ONCE(smc->state)) {
 	case SMC_SOCK_LISTEN:
 		if (!smc_accept_stir(smc))
-			queue_step(smc);
+			smc_tcp_queue_step(smc);
 		break;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
@@ -72,11 +78,11 @@ void smc_tcp_event(struct smc_sock *smc)
 		if (READ_ONCE(smc->driven))
 			wake_up_interruptible(sk_sleep(sk));
 		else if (!smc_accept_stir(smc))
-			queue_step(smc);
+			smc_tcp_queue_step(smc);
 		break;
 	case SMC_SOCK_ACTIVE:
 		if (READ_ONCE(smc->conn.lost))
-			queue_step(smc);
+			smc_tcp_queue_step(smc);
 		break;
 	default:
 		break;
@@ -96,7 +102,7 @@ void smc_tcp_conn_event(struct smc_conn *conn)
 	/* Paired with the barrier in smc_tcp_keep(): that sees the end, or we that it came first */
 	smp_mb();
 	if (READ_ONCE(smc->kept))
-		queue_step(smc);
+		smc_tcp_queue_step(smc);
 	else
 		smc_tcp_event(smc);
 }
@@ -109,10 +115,10 @@ void smc_tcp_conn_event(struct smc_conn *conn)
  */
 void smc_tcp_overdue(struct smc_sock *listener)
 {
-	if (!smc_accept_has_steps(listener))
+	if (!smc_accept_has_steps(listener) && !READ_ONCE(listener->queue.retry))
 		return;
 	WRITE_ONCE(listener->queue.blocking, false);
-	queue_step(listener);
+	smc_tcp_queue_step(listener);
 }
 
 /*
