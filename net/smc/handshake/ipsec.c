@@ -95,7 +95,9 @@ static struct dst_entry *route_to(struct sock *tcp, const struct sockaddr *addr,
 {
 	const struct sockaddr_in6 *addr6 = (const struct sockaddr_in6 *)addr;
 
-	if (addr->sa_family != AF_INET6 || addr_len < SIN6_LEN_RFC2133)
+	/* TCP will refuse an IPv4 socket, which has no IPv6 part to look at */
+	if (tcp->sk_family != AF_INET6 || addr->sa_family != AF_INET6 ||
+	    addr_len < SIN6_LEN_RFC2133)
 		return NULL;
 	if (ipv6_addr_v4mapped(&addr6->sin6_addr))
 		return route4(tcp, addr6->sin6_addr.s6_addr32[3], addr6->sin6_port);

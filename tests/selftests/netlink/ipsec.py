@@ -7,8 +7,11 @@ Connections that an IPsec policy protects use TCP, whoever has the policy; other
 The two namespaces exchange packets by ESP in transport mode.
 """
 
+import ctypes
+import errno
 import os
 import socket
+import struct
 import subprocess
 import sys
 
@@ -94,6 +97,15 @@ class Connection:
             sock.close()
 
 
+def connect_raw(sock, host, port):
+    """connect() with an IPv6 address, whatever the socket is; returns the error."""
+    name = struct.pack('@H', socket.AF_INET6) + struct.pack('!HI', port, 0)
+    name += socket.inet_pton(socket.AF_INET6, host) + bytes(4)
+    if smc.LIBC.connect(sock.fileno(), name, len(name)):
+        return ctypes.get_errno()
+    return 0
+
+
 OVER_SMC = ((diag.SMCD, (0, 0)),) * 2
 
 
@@ -165,6 +177,18 @@ def mapped():
     no_policies()
 
 
+def wrong_family():
+    """An IPv4 socket that is to connect to an IPv6 address: refused, as by TCP."""
+    protect(CLIENT)
+    nl.namespace(CLIENT)
+    for socket_of in smc.smc_socket, smc.inet_socket:
+        sock = socket_of(socket.AF_INET)
+        error = connect_raw(sock, '::1', SERVER_PORT)
+        equal(f'wrong family, {socket_of.__name__}: error', error, errno.EAFNOSUPPORT)
+        sock.close()
+    no_policies()
+
+
 add_states()
 run(no_policy, both_ends, client_only, server_only, server_port, another_port, no_transformation,
-    mapped)
+    mapped, wrong_family)
