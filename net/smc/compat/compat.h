@@ -4,6 +4,7 @@
 #define _NET_SMC_COMPAT_COMPAT_H
 
 #include <linux/net.h>
+#include <linux/uio.h>
 
 /* Older kernels expect the IPv6 part of a socket at its very end */
 #ifdef SMC_HAVE_IPV6_PINFO_OFFSET
@@ -28,5 +29,15 @@ static inline void smc_compat_custom_sockopt(struct socket *sock)
 {
 }
 #endif
+
+/* Before 6.5, splice() reads into an iterator that allocates its pages while they are filled */
+static inline bool smc_compat_may_allocate(const struct iov_iter *to)
+{
+#ifdef SMC_HAVE_PIPE_ITER
+	return iov_iter_is_pipe(to);
+#else
+	return false;
+#endif
+}
 
 #endif /* _NET_SMC_COMPAT_COMPAT_H */

@@ -8,6 +8,7 @@
 #include <net/busy_poll.h>
 #include <asm/ioctls.h>
 
+#include "../compat/compat.h"
 #include "../conn/close.h"
 #include "../conn/conn.h"
 #include "sock.h"
@@ -84,7 +85,7 @@ static int try_send(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	spinlock_t *lock = &smc->sk.sk_lock.slock;
 	int ret = 0;
 
-	if (len > SMC_TRY_MAX ||
+	if (!len || len > SMC_TRY_MAX ||
 	    msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE))
 		return 0;
 	spin_lock_bh(lock);
@@ -111,7 +112,7 @@ static int try_receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int
 	spinlock_t *lock = &smc->sk.sk_lock.slock;
 	int ret = 0;
 
-	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL))
+	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL) || smc_compat_may_allocate(&msg->msg_iter))
 		return 0;
 	spin_lock_bh(lock);
 	if (!smc->sk.sk_lock.owned && smc->state == SMC_SOCK_ACTIVE) {

@@ -186,6 +186,11 @@ def data(pair):
         'rx-rmb-stats': {'full-cnt': 1}, 'txpload-size': {'8k': 1}, 'rxpload-size': {'8k': 1},
         'rx-bytes': 1, 'tx-bytes': 1, 'rx-cnt': 1, 'tx-cnt': 1})
 
+    before = stats()
+    pair.client.send(b'')
+    equal('nothing', changes(before, stats()), {
+        'smcd-tech': {'txpload-size': {'8k': 1}, 'tx-cnt': 1}})
+
 
 def groups(pair):
     messages = [m['lgr-smcd'] for m in FAMILY.show('get-lgr-smcd')]
