@@ -349,6 +349,13 @@ static u32 peers_window(const struct smc_conn *conn)
 	return smc_ring_size(&rx->ring) - (rx->produced - rx->announced);
 }
 
+/* SO_TIMESTAMP and its kind, or SO_TIMESTAMPING for what is received */
+static bool wants_stamps(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_RCVTSTAMP) ||
+	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
+}
+
 /*
  * Take over the peer's two cursors, if they are possible: it cannot have
  * written beyond the space it was told of, nor consumed more than we wrote.
@@ -368,6 +375,8 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 	if (consumed < 0)
 		return consumed;
 
+	if (produced)	/* before the data, which shows that it is there */
+		WRITE_ONCE(rx->stamp, wants_stamps(conn->sk) ? ktime_get_real() : 0);
 	rx->prod = cdc->producer;
 	tx->cons = cdc->consumer;
 	/* Paired with the acquire in smc_rx_available() */

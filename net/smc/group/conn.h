@@ -49,6 +49,7 @@
  * @peer_blocked: the peer waits for space; conn->lock
  * @owed: the peer waits for space, and what it will be told is held back; conn->lock
  * @notified: the reader was woken and has not looked since
+ * @stamp: when the peer told of data last, or 0 if the socket did not want to know
  */
 struct smc_conn_rx {
 	u32 wanted;
@@ -64,6 +65,7 @@ struct smc_conn_rx {
 	bool peer_blocked;
 	bool owed;
 	bool notified;
+	ktime_t stamp;
 };
 
 /**

@@ -12,7 +12,6 @@
 
 #include "../conn/conn.h"
 #include "handshake.h"
-#include "ipsec.h"
 
 /* SMC-D version 2, which needs an EID of any kind */
 static void offer_d(const struct smc_local *local, struct smc_clc_proposal *out)
@@ -101,10 +100,12 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 	struct smc_clc msg = { .type = SMC_CLC_PROPOSAL };
 	struct smc_clc_proposal *proposal = &msg.proposal;
 	struct smc_local local;
+	u32 reason;
 	int err;
 
-	if (smc_ipsec_used(hs->tcp->sk))
-		return smc_handshake_decline(hs, NULL, SMC_REASON_IPSEC);
+	reason = smc_handshake_excluded(hs->tcp->sk);
+	if (reason)
+		return smc_handshake_decline(hs, NULL, reason);
 	smc_handshake_local(hs, &local);
 	describe_offer(hs, &local, proposal);
 	if (!proposal->offers)

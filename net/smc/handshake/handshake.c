@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The frame of a handshake: start, step, decline, end */
 
+#include <linux/net_tstamp.h>
 #include <linux/slab.h>
+#include <linux/tcp.h>
 #include <linux/utsname.h>
 
 #include "../conn/conn.h"
 #include "../object.h"
 #include "../trace.h"
 #include "handshake.h"
+#include "ipsec.h"
 
 /**
  * smc_handshake_create() - a new handshake
@@ -88,6 +91,44 @@ int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 		return len;
 	trace_smc_clc(hs->conn->sk, true, msg->type);
 	return smc_handshake_write(hs->tcp, buf, len);
+}
+
+/* TCP-MD5 and TCP-AO: what goes through shared memory would not be */
+static bool is_signed(const struct sock *tcp)
+{
+	bool is_signed = false;
+
+#ifdef CONFIG_TCP_MD5SIG
+	is_signed |= !!rcu_access_pointer(tcp_sk(tcp)->md5sig_info);
+#endif
+#ifdef CONFIG_TCP_AO
+	is_signed |= !!rcu_access_pointer(tcp_sk(tcp)->ao_info);
+#endif
+	return is_signed;
+}
+
+/* Stamps that only adapters and TCP's acknowledgements can give */
+static bool wants_stamps_of_tcp(const struct sock *tcp)
+{
+	return READ_ONCE(tcp->sk_tsflags) &
+	       (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_TX_ACK);
+}
+
+/**
+ * smc_handshake_excluded() - must it stay a TCP connection, whatever the peer can do?
+ * @tcp: TCP socket, connected or about to be
+ *
+ * Any context.
+ *
+ * Return: why, or SMC_REASON_NONE.
+ */
+u32 smc_handshake_excluded(struct sock *tcp)
+{
+	if (smc_ipsec_used(tcp))
+		return SMC_REASON_IPSEC;
+	if (is_signed(tcp) || wants_stamps_of_tcp(tcp))
+		return SMC_REASON_OPTION;
+	return SMC_REASON_NONE;
 }
 
 static void wait_for_peer(struct smc_handshake *hs, enum smc_phase phase, int patience)

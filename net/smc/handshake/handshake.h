@@ -114,6 +114,7 @@ enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error);
 enum smc_outcome smc_handshake_expect(struct smc_handshake *hs, enum smc_clc_type type);
 enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase phase);
 enum smc_outcome smc_handshake_settle(struct smc_handshake *hs);
+u32 smc_handshake_excluded(struct sock *tcp);
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg);
 void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release);
 

@@ -88,6 +88,12 @@ int smc_handshake_receive(struct smc_handshake *hs)
 	return err;
 }
 
+/* Overrides SO_TIMESTAMPING of the socket: the program does not want to know about our messages */
+struct no_stamps {
+	struct cmsghdr header;
+	u32 flags;
+} __aligned(sizeof(size_t));
+
 /**
  * smc_handshake_write() - write one message
  * @tcp: TCP connection
@@ -103,7 +109,18 @@ int smc_handshake_receive(struct smc_handshake *hs)
 int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct no_stamps no_stamps = {
+		.header = {
+			.cmsg_len = CMSG_LEN(sizeof(no_stamps.flags)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SO_TIMESTAMPING_OLD,
+		},
+	};
+	struct msghdr msg = {
+		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
+		.msg_control = &no_stamps,
+		.msg_controllen = sizeof(no_stamps),
+	};
 	struct sock *sk = tcp->sk;
 	u8 nonagle;
 	int n;

@@ -12,7 +12,6 @@
 
 #include "../conn/conn.h"
 #include "handshake.h"
-#include "ipsec.h"
 
 static void find_reach_d(const struct smc_handshake *hs, struct smc_local *local)
 {
@@ -119,8 +118,9 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	int err;
 
 	hs->version = hs->msg.proposal.version;
-	if (smc_ipsec_used(hs->tcp->sk))
-		return smc_handshake_decline(hs, NULL, SMC_REASON_IPSEC);
+	reason = smc_handshake_excluded(hs->tcp->sk);
+	if (reason)
+		return smc_handshake_decline(hs, NULL, reason);
 	reason = choose(hs);
 	if (reason)
 		return smc_handshake_decline(hs, choice, reason);

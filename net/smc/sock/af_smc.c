@@ -197,6 +197,7 @@ static void inherit(struct sock *sk, const struct sock *parent)
 	sk->sk_bound_dev_if = parent->sk_bound_dev_if;
 	sk->sk_reuse = parent->sk_reuse;
 	sk->sk_reuseport = parent->sk_reuseport;
+	sk->sk_tsflags = READ_ONCE(parent->sk_tsflags);
 	sk->sk_flags |= parent->sk_flags & SMC_SOCK_FLAGS;
 }
 
@@ -231,6 +232,7 @@ struct smc_sock *smc_sock_child(struct smc_sock *listener, struct socket *tcp)
 	child->conn.role = SMC_SERVER;
 	child->limit_handshake = listener->limit_handshake;
 	child->quiet = listener->quiet;
+	child->inq = listener->inq;
 	return child;
 }
 

@@ -118,9 +118,9 @@ enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 {
 	if (!smc_tcp_peer_speaks_smc(smc)) {
 		/* Then the option was not sent, by this side or by the peer */
-		bool ipsec = smc_ipsec_used(smc->tcp->sk);
+		u32 reason = smc_handshake_excluded(smc->tcp->sk);
 
-		smc_fallback(smc, ipsec ? SMC_REASON_IPSEC : SMC_REASON_PEER_NO_SMC, 0);
+		smc_fallback(smc, reason ?: SMC_REASON_PEER_NO_SMC, 0);
 		return SMC_FALLBACK;
 	}
 	want_buffer(&smc->conn, &smc->sk);
@@ -276,7 +276,8 @@ static int start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
 	smc->conn.role = SMC_CLIENT;
 	WRITE_ONCE(smc->sk.sk_err, 0);	/* of a former connection; as TCP */
 	smc_sockopt_sync(smc);
-	smc_tcp_offer_smc(smc, !smc_ipsec_expected(smc->tcp->sk, addr, addr_len));
+	smc_tcp_offer_smc(smc, !smc_handshake_excluded(smc->tcp->sk) &&
+			  !smc_ipsec_expected(smc->tcp->sk, addr, addr_len));
 	smc_tcp_quiet(smc);
 	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
 	smc->sk.sk_state = TCP_SYN_SENT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sending, receiving, polling, shutdown, ioctls */
 
+#include <linux/net_tstamp.h>
 #include <linux/poll.h>
 #include <linux/skbuff.h>
 #include <linux/sockios.h>
@@ -58,13 +59,26 @@ static void zerocopy_end(struct smc_sock *smc, struct ubuf_info *completion, int
 	sk_error_report(&smc->sk);
 }
 
+/* Is there more to do than to send, see ancillary.c? */
+static bool is_observed(const struct smc_sock *smc, const struct msghdr *msg)
+{
+	return msg->msg_controllen || READ_ONCE(smc->sk.sk_tsflags) &
+	       (SOF_TIMESTAMPING_TX_RECORD_MASK | SOF_TIMESTAMPING_OPT_ID);
+}
+
 static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
 	struct ubuf_info *completion;
+	int stamps = 0;
 	int ret;
 
 	if (msg->msg_flags & MSG_OOB)
 		smc_conn_count(&smc->conn, SMC_STAT_URGENT, 1);
+	if (is_observed(smc, msg)) {
+		stamps = smc_ancillary_prepare(smc, msg);
+		if (stamps < 0)
+			return stamps;
+	}
 	ret = zerocopy_begin(smc, msg, len, &completion);
 	if (ret)
 		return ret;
@@ -73,6 +87,8 @@ static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	leave(smc);
 	if (completion)
 		zerocopy_end(smc, completion, ret);
+	if (ret > 0 && stamps && smc->state == SMC_SOCK_ACTIVE && smc->conn.transport)
+		smc_ancillary_sent(smc, stamps);
 	return ret;
 }
 
@@ -85,7 +101,7 @@ static int try_send(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	spinlock_t *lock = &smc->sk.sk_lock.slock;
 	int ret = 0;
 
-	if (!len || len > SMC_TRY_MAX ||
+	if (!len || len > SMC_TRY_MAX || is_observed(smc, msg) ||
 	    msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE))
 		return 0;
 	spin_lock_bh(lock);
@@ -219,6 +235,11 @@ static int receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 	return tcp->ops->recvmsg(tcp, msg, len, flags);
 }
 
+static bool wants_ancillary(const struct smc_sock *smc, const struct msghdr *msg)
+{
+	return READ_ONCE(smc->conn.rx.stamp) || READ_ONCE(smc->inq) || msg->msg_get_inq;
+}
+
 /**
  * smc_recvmsg() - all ways to receive
  * @sock: the socket
@@ -241,6 +262,9 @@ int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	}
 	if (!ret)
 		ret = receive(smc, msg, len, flags);
+	if (unlikely(wants_ancillary(smc, msg)) && ret >= 0 && !smc_sock_is_tcp(smc) &&
+	    !(flags & MSG_ERRQUEUE))
+		smc_ancillary_received(smc, msg, ret && !(flags & MSG_OOB));
 	if (waited)
 		leave(smc);
 	return ret;

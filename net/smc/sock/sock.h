@@ -109,6 +109,9 @@ struct smc_accept_queue {
  * @driven: a system call waits for @work's job and does it itself
  * @event: something happened since the last look
  * @users: system calls inside of @conn
+ * @inq: TCP_INQ
+ * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when that was looked at last
+ * @stamp_from: position from which such stamps count
  * @work: steps of the handshake; for a listening socket: new connections
  * @queue: children of a listening socket
  * @listener: parent of a child which was not accepted yet; holds a reference.
@@ -143,6 +146,9 @@ struct smc_sock {
 	bool driven;
 	bool event;
 	atomic_t users;
+	bool inq;
+	bool stamp_ids;
+	u32 stamp_from;
 	struct work_struct work;
 	struct smc_accept_queue queue;
 	struct smc_sock *listener;
@@ -258,6 +264,11 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int smc_shutdown(struct socket *sock, int how);
 
+/* ancillary.c */
+void smc_ancillary_received(struct smc_sock *smc, struct msghdr *msg, bool bytes);
+int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg);
+void smc_ancillary_sent(struct smc_sock *smc, int stamps);
+
 /* sockopt.c */
 int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 		   unsigned int optlen);
@@ -267,6 +278,7 @@ int smc_set_rcvlowat(struct sock *sk, int value);
 
 void smc_sockopt_sync(struct smc_sock *smc);
 void smc_sockopt_pass_rcvlowat(struct smc_sock *smc);
+void smc_sockopt_stamps(struct smc_sock *smc);
 void smc_sockopt_nagle(struct smc_sock *smc);
 
 /* fallback.c */

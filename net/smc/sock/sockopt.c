@@ -65,6 +65,28 @@ void smc_sockopt_sync(struct smc_sock *smc)
 		to->sk_prot->keepalive(to, keepalive);
 	to->sk_flags = (to->sk_flags & ~SMC_SOCK_FLAGS) | (from->sk_flags & SMC_SOCK_FLAGS);
 	release_sock(to);
+	smc_sockopt_stamps(smc);
+}
+
+/**
+ * smc_sockopt_stamps() - give the inner socket the SO_TIMESTAMPING of the outer one
+ * @smc: the socket
+ *
+ * For the same kernels. TCP numbers nothing (SOF_TIMESTAMPING_OPT_ID) before it is
+ * connected, and does not take what asks for it. The inner socket is not locked by the
+ * caller. May sleep.
+ */
+void smc_sockopt_stamps(struct smc_sock *smc)
+{
+	const struct sock *from = &smc->sk;
+	int name = sock_flag(from, SOCK_TSTAMP_NEW) ? SO_TIMESTAMPING_NEW : SO_TIMESTAMPING_OLD;
+	int flags = READ_ONCE(from->sk_tsflags);
+
+	if (!SMC_COPIES_SOCKOPT || flags == READ_ONCE(smc->tcp->sk->sk_tsflags))
+		return;
+	if ((1 << inet_sk_state_load(smc->tcp->sk)) & (TCPF_CLOSE | TCPF_LISTEN))
+		flags &= ~SOF_TIMESTAMPING_OPT_ID;
+	sock_setsockopt(smc->tcp, SOL_SOCKET, name, KERNEL_SOCKPTR(&flags), sizeof(flags));
 }
 
 /**
@@ -192,6 +214,9 @@ static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval, unsigned
 		if (smc->state == SMC_SOCK_INIT)
 			smc_fallback(smc, SMC_REASON_OPTION, 0);
 		release_sock(&smc->sk);
+		break;
+	case TCP_INQ:
+		WRITE_ONCE(smc->inq, tcp_sk(tcp->sk)->recvmsg_inq);
 		break;
 	case TCP_CORK:
 	case TCP_NODELAY:

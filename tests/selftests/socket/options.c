@@ -33,6 +33,7 @@ static const struct option {
 	{ SOL_SOCKET, SO_RCVLOWAT, 3, 0, true },
 	{ SOL_SOCKET, SO_BUSY_POLL, 10, 0, true },
 	{ SOL_SOCKET, SO_TIMESTAMP, 1, 0, true },
+	{ SOL_SOCKET, SO_TIMESTAMPING, 0x18, 0, true },	/* software, received */
 	{ SOL_TCP, TCP_NODELAY, 1, 0, true },
 	{ SOL_TCP, TCP_KEEPIDLE, 33, 0, true },
 	{ SOL_TCP, TCP_KEEPINTVL, 34, 0, true },
@@ -41,6 +42,7 @@ static const struct option {
 	{ SOL_TCP, TCP_LINGER2, 11, 0, true },
 	{ SOL_TCP, TCP_USER_TIMEOUT, 4321, 0, true },
 	{ SOL_TCP, TCP_NOTSENT_LOWAT, 5000, 0, true },
+	{ SOL_TCP, TCP_INQ, 1, 0, true },
 	{ SOL_IP, IP_TOS, 0x10, AF_INET, false },
 	{ SOL_IP, IP_TTL, 77, AF_INET, true },
 	{ SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO, AF_INET, true },
