@@ -25,17 +25,17 @@ enum { CLIENT, SERVER };
  *	unfit
  */
 static const char * const server_rows[SMC_LLC_FLOWS] = {
-	/* R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14 */
-	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g Eg gggg | .... .... g | .",
+	/* R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14; FORGOTTEN_LINK */
+	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g Eg gggg | .g.g .... g | .",
 	/* R-CL-01, R-LLC-13, A-86 */
 	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l Ei ...g | g... .... g | .",
 	/* R-COL-01 to R-COL-05, A-23 */
 	[SMC_LLC_FLOW_ADD]	= "llE.lg | ...l Ei rrlg | ggg. .... g | .",
 	/* R-COL-06 to R-COL-09, A-23 */
-	[SMC_LLC_FLOW_DELETE]	= "llE.lg | ...l El rrlg | ...g .... g | .",
+	[SMC_LLC_FLOW_DELETE]	= "llE.lg | ...l El rrlg | .g.g .... g | .",
 	[SMC_LLC_FLOW_ASK]	= "...... | .... .. .... | .... .... . | .",
 	/* R-COL-10, R-COL-12, R-COL-14, R-LLC-15 */
-	[SMC_LLC_FLOW_RKEY]	= "llE.lg | ...l El gggg | .... .ggg g | .",
+	[SMC_LLC_FLOW_RKEY]	= "llE.lg | ...l El gggg | .g.g .ggg g | .",
 	/* R-DL-18 */
 	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiig Ei iiii | iiig iiii i | i",
 	/* R-LTO-15 */

@@ -174,7 +174,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 	knobs->idle_timeout[SMC_MODE_R] = 600;
 	knobs->variants = all_variants;
 	knobs->max_conns = SMC_MAX_CONNS_MAX;
-	knobs->max_links = SMC_MAX_LINKS_MAX;
+	knobs->max_links = SMC_MAX_LINKS_MIN;	/* no failover yet */
 	knobs->limit_handshake = 0;
 	knobs->testlink_time = 30;
 	knobs->busy_poll = 0;

@@ -147,7 +147,7 @@ void smcr_llc_reply(struct smcr_link *link)
  * smcr_llc_await() - from now on the peer has time to go on with an exchange
  * @rg: the group
  * @flow: the exchange
- * @link: goes down when it does not
+ * @link: goes down when it does not; NULL: the exchange is over then, and nothing else
  */
 void smcr_llc_await(struct smcr_group *rg, enum smc_llc_flow flow, struct smcr_link *link)
 {
@@ -375,13 +375,15 @@ static void check_deadline(struct smcr_group *rg)
 
 	if (!llc->has_deadline || time_before(jiffies, llc->deadline))
 		return;
+	if (!llc->flow_link) {
+		smcr_llc_flow_over(rg);
+		return;
+	}
 	llc->has_deadline = false;
 	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
-	if (llc->flow_link) {
-		pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name,
-				     llc->flow_link->number, smc_llc_flow_name(llc->flow));
-		smcr_link_down(llc->flow_link, SMC_LINK_LOST_PATH);
-	}
+	pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name, llc->flow_link->number,
+			     smc_llc_flow_name(llc->flow));
+	smcr_link_down(llc->flow_link, SMC_LINK_LOST_PATH);
 }
 
 static unsigned long test_time(struct smcr_group *rg)

@@ -95,8 +95,9 @@ struct smcr_llc_continued {
  * @mutex: held by who looks at the fields below; nobody waits for the peer under it
  * @msg: the message that is being handled, received or to be sent
  * @flow: exchange under way
- * @flow_link: goes down if the peer does not go on with it
+ * @flow_link: goes down if the peer does not go on with it; NULL: none does
  * @deleted: number of the link that DELETE LINK is about
+ * @took_back: server: the client was told to forget a second link that it had accepted
  * @deadline: when the peer must have answered, in jiffies
  * @has_deadline: @deadline is set
  * @retry_send: something could not be sent now
@@ -128,6 +129,7 @@ struct smcr_llc {
 	enum smc_llc_flow flow;
 	struct smcr_link *flow_link;
 	u8 deleted;
+	bool took_back;
 	unsigned long deadline;
 	bool has_deadline;
 	bool retry_send;

@@ -45,6 +45,14 @@
 	DO(REPLY_CONFIRM_RKEY_CONT, GO),				\
 	DO(REPLY_DELETE_RKEY, GO)
 
+/*
+ * A client that the server has told to forget the link which it had just accepted may not
+ * answer that, but take back what it said, and do so late: Linux rejects the ADD LINK after all.
+ */
+#define FORGOTTEN_LINK							\
+	DO(REPLY_ADD_LINK, GO),						\
+	DO(REPLY_DELETE_LINK, GO)
+
 /* Keys do not change while links do (R-LLC-14, R-COL-05, R-COL-09, A-21, A-23) */
 #define NO_RKEYS							\
 	DO(GOT_CONFIRM_RKEY, REFUSE),					\
@@ -59,6 +67,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		BEGIN(WANT_RKEY, RKEY),
 		DO(GOT_DELETE_LINK, GO),
 		DO(GOT_HINT, GO),
+		FORGOTTEN_LINK,
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
@@ -81,7 +90,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(DELETE) = {
 		ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_DELETE_LINK, GO),
+		FORGOTTEN_LINK,
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-07 */
 		DO(GOT_HINT, LATER),		/* R-COL-06 */
 		NO_RKEYS,
@@ -89,6 +98,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(RKEY) = {
 		ALWAYS,
 		SERVER_WAITS,
+		FORGOTTEN_LINK,
 		OWN_RKEYS,
 		PEERS_RKEYS,
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-12 */

@@ -3,8 +3,8 @@
  * Link layer control about links: CONFIRM LINK, ADD LINK, DELETE LINK, TEST LINK.
  *
  * A group has one link so far. The server asks for another one at first contact all the
- * same, because clients wait for that; it has none to offer and takes back what a
- * client accepts. As client we have no second path.
+ * same, unless both sides have agreed on one link, because clients wait for that; it has none to
+ * offer and takes back what a client accepts. As client we have no second path.
  */
 
 #include <linux/random.h>
@@ -208,29 +208,54 @@ static int request_delete_link(struct smcr_link *over, u8 number, u32 reason)
 	return smcr_llc_send(over);
 }
 
+/*
+ * The client accepted what does not exist, and must not wait for it (R-LTO-04). The link on which
+ * this is said does not depend on the answer: no answer, or a late one, does it no harm.
+ */
+static void take_back_second(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+
+	rg->llc.took_back = true;
+	smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, NULL);
+	if (request_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
+		fail(link, SMC_REASON_LINK_NOT_READY);
+}
+
+/*
+ * The client has heard that there is no second link. It may say so twice: by an answer to DELETE
+ * LINK and by a late rejection.
+ */
+static void second_forgotten(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	if (llc->flow == SMC_LLC_FLOW_DELETE && llc->deleted == SECOND_LINK)
+		smcr_llc_flow_over(rg);
+}
+
 /**
  * smcr_llc_reply_add_link() - server: the client's answer
  * @link: from there
- *
- * What it accepted does not exist, and it must not wait for it (R-LTO-04).
  */
 void smcr_llc_reply_add_link(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
 	const struct smc_llc_add_link *msg = &rg->llc.msg.add_link;
 
-	if (link != rg->llc.flow_link || (!msg->rejected && msg->link_num != SECOND_LINK)) {
+	if (msg->rejected && rg->llc.took_back) {
+		second_forgotten(rg);
+		return;
+	}
+	if (rg->llc.flow != SMC_LLC_FLOW_ADD || link != rg->llc.flow_link ||
+	    (!msg->rejected && msg->link_num != SECOND_LINK)) {
 		smcr_llc_violation(link, "ADD LINK was not asked for");
 		return;
 	}
-	if (msg->rejected) {
+	if (msg->rejected)
 		smcr_llc_flow_over(rg);
-	} else {
-		/* A client that keeps it cannot use this link either (R-LTO-17) */
-		smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, link);
-		if (request_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
-			fail(link, SMC_REASON_LINK_NOT_READY);
-	}
+	else
+		take_back_second(link);
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
@@ -278,9 +303,14 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 void smcr_llc_reply_delete_link(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
+	u8 number = rg->llc.msg.delete_link.link_num;
 	struct smcr_link *target;
 
-	if (rg->llc.msg.delete_link.link_num != rg->llc.deleted) {
+	if (number == SECOND_LINK && rg->llc.took_back) {
+		second_forgotten(rg);
+		return;
+	}
+	if (rg->llc.flow != SMC_LLC_FLOW_DELETE || number != rg->llc.deleted) {
 		smcr_llc_violation(link, "DELETE LINK was not asked for");
 		return;
 	}

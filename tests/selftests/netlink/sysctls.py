@@ -19,14 +19,15 @@ TRACING = Path(sys.argv[1])
 KNOBS = Path('/proc/sys/net/smc')
 SETTINGS = Path(__file__).resolve().parents[3] / 'Documentation' / 'sysctl.rst'
 MOST, DAY = (1 << 31) - 1, 86400
-# Default, least, most. The first seven and their ranges are those of the kernel's own module.
+# Default, least, most. The first seven and their ranges are those of the kernel's own module, and
+# the defaults but that of links.
 TABLE = {
     'autocorking_size': (65536, 0, MOST),
     'limit_smc_hs': (0, 0, 1),
     'rmem': (524288, 16384, MOST // 2),
     'wmem': (524288, 16384, MOST // 2),
     'smcr_testlink_time': (30, 0, DAY),
-    'smcr_max_links_per_lgr': (2, 1, 2),
+    'smcr_max_links_per_lgr': (1, 1, 2),
     'smcr_max_conns_per_lgr': (255, 16, 255),
     'smcr_rmem': (262144, 16384, 524288),
     'smcr_buf_type': (0, 0, 0),

@@ -290,22 +290,105 @@ static void accept_second_link(void)
 	EQ(get(&h.llc, 4, 1), 2);
 }
 
+static void answer_delete_link(uint8_t number)
+{
+	llc_init(&h, &msg, DELETE_LINK, LLC_REPLY);
+	put(&msg, 4, 1, number);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+}
+
+static void reject_second_link(void)
+{
+	llc_add_link(&h, &msg, LLC_REPLY | LLC_REJECTED, 2);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+}
+
+/* It is refused as long as the module waits for a word about the second link. Return: its answer */
+static uint8_t answer_about_key(void)
+{
+	llc_init(&h, &msg, CONFIRM_RKEY, 0);
+	put(&msg, 5, 4, h.my_rkey);
+	put(&msg, 9, 8, h.my_addr);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	llc_expect(&h, CONFIRM_RKEY, LLC_REPLY);
+	return get(&h.llc, LLC_AT_FLAGS, 1);
+}
+
+static void expect_end_of_exchange(void)
+{
+	long end = now_ms() + scaled(10000);
+
+	while (answer_about_key() & LLC_NEGATIVE) {
+		if (now_ms() > end)
+			FAIL("it still waits");
+		pause_briefly();
+	}
+}
+
 TEST(second_link_accepted, .applies = as_client)
 {
 	accept_second_link();
-	llc_init(&h, &msg, DELETE_LINK, LLC_REPLY);
-	put(&msg, 4, 1, 2);
-	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	answer_delete_link(2);
 	hostile_finish(&h);
 	expect_alive(&h);
+	EQ(answer_about_key(), LLC_REPLY);
 	hostile_close(&h);
 }
 
+/* So does Linux of version 1: no answer to DELETE LINK, but the ADD LINK is rejected after all */
+TEST(second_link_accepted_then_rejected, .applies = as_client)
+{
+	accept_second_link();
+	reject_second_link();
+	hostile_finish(&h);
+	expect_alive(&h);
+	EQ(answer_about_key(), LLC_REPLY);
+	hostile_close(&h);
+}
+
+/* And so does Linux of version 2: both */
+TEST(second_link_given_up_twice, .applies = as_client)
+{
+	accept_second_link();
+	answer_delete_link(2);
+	reject_second_link();
+	hostile_finish(&h);
+	expect_alive(&h);
+	EQ(answer_about_key(), LLC_REPLY);
+	hostile_close(&h);
+}
+
+/* What does not exist is not missed, and what is said of it does no harm, however late */
 TEST(second_link_accepted_and_kept, PATIENT, .applies = as_client)
 {
 	accept_second_link();
 	hostile_finish(&h);
+	EQ(answer_about_key() & LLC_NEGATIVE, LLC_NEGATIVE);
+	expect_end_of_exchange();
 	expect_alive(&h);
+	answer_delete_link(2);
+	reject_second_link();
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+/* Only the link that was taken back is spoken of: the others are not */
+TEST(second_link_accepted_another_given_up, .applies = as_client)
+{
+	accept_second_link();
+	hostile_finish(&h);
+	expect_alive(&h);
+	answer_delete_link(3);
+	expect_link_down(&h);
+	hostile_close(&h);
+}
+
+TEST(second_link_accepted_twice, .applies = as_client)
+{
+	accept_second_link();
+	hostile_finish(&h);
+	llc_add_link(&h, &msg, LLC_REPLY, 2);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
 	expect_link_down(&h);
 	hostile_close(&h);
 }
