@@ -12,6 +12,8 @@
 
 struct smc_group;
 struct smc_link_info;
+struct smc_path;
+struct net;
 struct sock;
 
 /**
@@ -63,5 +65,15 @@ void smc_event_link(const struct smc_group *group, const struct smc_link_info *l
  */
 void smc_event_fallback(const struct sock *tcp, enum smc_role role, u32 reason,
 			u32 peer_diagnosis);
+
+/**
+ * smc_event_path() - a path of SMC-R does not work: connections are TCP
+ * @net: the namespace
+ * @path: the path
+ * @seconds: for how long
+ *
+ * Process context or softirq; does not sleep.
+ */
+void smc_event_path(struct net *net, const struct smc_path *path, int seconds);
 
 #endif /* _NET_SMC_EVENT_H */

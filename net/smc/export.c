@@ -6,6 +6,7 @@
 #include "event.h"
 #include "group/buffer.h"
 #include "group/group.h"
+#include "group/path.h"
 #include "group/transport.h"
 #include "net.h"
 #include "object.h"
@@ -25,8 +26,10 @@ EXPORT_SYMBOL_GPL(smc_conn_forgotten);
 
 /* Link groups and memory */
 EXPORT_SYMBOL_GPL(smc_group_discard);
+EXPORT_SYMBOL_GPL(smc_group_blame);
 EXPORT_SYMBOL_GPL(smc_group_put);
 EXPORT_SYMBOL_GPL(smc_event_link);
+EXPORT_SYMBOL_GPL(smc_path_failed);
 EXPORT_SYMBOL_GPL(smc_buffer_size);
 EXPORT_SYMBOL_GPL(smc_buffer_offer);
 EXPORT_SYMBOL_GPL(smc_buffer_reserve);

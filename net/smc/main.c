@@ -11,6 +11,7 @@
 #include "conn/conn.h"
 #include "group/buffer.h"
 #include "group/group.h"
+#include "group/path.h"
 #include "ism/loopback.h"
 #include "ism/transport.h"
 #include "net.h"
@@ -31,9 +32,12 @@ static int __init smc_init(void)
 	err = smc_net_init();
 	if (err)
 		goto err_work;
-	err = smc_group_init();
+	err = smc_path_init();
 	if (err)
 		goto err_net;
+	err = smc_group_init();
+	if (err)
+		goto err_path;
 	err = smc_netlink_init();
 	if (err)
 		goto err_group;
@@ -66,6 +70,8 @@ err_netlink:
 	smc_netlink_exit();
 err_group:
 	smc_group_exit();
+err_path:
+	smc_path_exit();
 err_net:
 	smc_net_exit();
 err_work:
@@ -84,6 +90,7 @@ static void __exit smc_exit(void)
 	smc_sock_exit();
 	smcd_transport_exit();
 	smc_group_exit();
+	smc_path_exit();
 	smcd_loopback_exit();
 	smc_pnet_netlink_exit();	/* those above report events */
 	smc_netlink_exit();

@@ -37,8 +37,8 @@ static int __net_init net_enter(struct net *net)
 	int err;
 
 	make_peer_id(&sn->peer_id);
-	spin_lock_init(&sn->groups_lock);
-	INIT_LIST_HEAD(&sn->groups);
+	smc_groups_init(&sn->groups);
+	smc_paths_init(&sn->paths);
 	spin_lock_init(&sn->socks_lock);
 	INIT_HLIST_HEAD(&sn->socks);
 	smc_eid_init(&sn->eids);
@@ -64,7 +64,7 @@ static void __net_exit net_leave(struct net *net)
 
 	smc_sysctl_exit(&sn->knobs);
 	smc_pnet_flush(&sn->pnet);
-	WARN_ON_ONCE(!list_empty(&sn->groups));
+	WARN_ON_ONCE(sn->groups.nr || atomic_read(&sn->groups.alive));
 	WARN_ON_ONCE(!hlist_empty(&sn->socks));
 	smc_stats_exit(sn->stats);
 }

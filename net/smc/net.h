@@ -14,6 +14,8 @@
 #include "config/pnet.h"
 #include "config/sysctl.h"
 #include "event.h"
+#include "groups.h"
+#include "paths.h"
 #include "stats.h"
 #include "wire/clc.h"
 
@@ -27,8 +29,8 @@
  * @event_limit: bounds how many fallbacks are reported
  * @peer_id: tells this namespace's stack from all others (RFC 7609, A.2.1);
  *	constant. Two namespaces of one host are two peers.
- * @groups_lock: protects @groups
- * @groups: link groups in which new connections may be made, newest first
+ * @groups: link groups
+ * @paths: paths of SMC-R that failed lately
  * @socks_lock: protects @socks
  * @socks: all sockets, for monitoring
  */
@@ -40,8 +42,8 @@ struct smc_net {
 	struct smc_knobs knobs;
 	struct smc_event_limit event_limit;
 	struct smc_peer_id peer_id;
-	spinlock_t groups_lock;		/* protects groups */
-	struct list_head groups;
+	struct smc_groups groups;
+	struct smc_paths paths;
 	spinlock_t socks_lock;		/* protects socks */
 	struct hlist_head socks;
 };

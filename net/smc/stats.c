@@ -82,6 +82,22 @@ u64 smc_stats_handshakes(struct smc_stats __percpu *stats)
 }
 
 /**
+ * smc_stats_path_failures() - read how often a path of SMC-R did not work
+ * @stats: counters of a namespace
+ *
+ * Return: the sum over all CPUs.
+ */
+u64 smc_stats_path_failures(struct smc_stats __percpu *stats)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->path_failures);
+	return sum;
+}
+
+/**
  * smc_stats_handshake_took() - count a handshake that led to an SMC connection
  * @stats: counters of a namespace
  * @us: how long it took, in microseconds

@@ -105,12 +105,14 @@ enum smc_stat {
  * @mode: by enum smc_mode, then by enum smc_stat
  * @handshake_errors: by enum smc_role: connections that ended in the handshake
  * @handshakes: gauge: handshakes under way
+ * @path_failures: how often a path of SMC-R turned out not to work
  * @handshake_time: handshakes that led to SMC, by the time they took
  */
 struct smc_stats {
 	u64 mode[SMC_MODES][SMC_STAT_MAX];
 	u64 handshake_errors[2];
 	s64 handshakes;
+	u64 path_failures;
 	u64 handshake_time[SMC_STAT_TIMES];
 };
 
@@ -139,6 +141,7 @@ void smc_stats_exit(struct smc_stats __percpu *stats);
 u64 smc_stats_sum(struct smc_stats __percpu *stats, enum smc_mode mode, unsigned int stat);
 u64 smc_stats_handshake_errors(struct smc_stats __percpu *stats, enum smc_role role);
 u64 smc_stats_handshakes(struct smc_stats __percpu *stats);
+u64 smc_stats_path_failures(struct smc_stats __percpu *stats);
 void smc_stats_handshake_took(struct smc_stats __percpu *stats, s64 us);
 u64 smc_stats_handshake_time(struct smc_stats __percpu *stats, unsigned int class);
 void smc_stats_fallback(struct smc_fallback_stats *fallbacks, enum smc_role role, u32 reason);

@@ -60,6 +60,13 @@ rdma_join() {
 	done
 }
 
+# rdma_another_address: a second address of the port smc0, 10.9.0.3, from and to 10.9.0.2; after rdma_wire
+rdma_another_address() {
+	ip addr add 10.9.0.3/24 dev smc0 && ip rule add pref 19 to 10.9.0.3 lookup 101 &&
+		ip neigh add 10.9.0.3 lladdr "$(cat /sys/class/net/smc0/address)" dev smc1 \
+			nud permanent && ip route add 10.9.0.3 dev smc1 src 10.9.0.2 table 101
+}
+
 # rdma_prepare PREFIX [SUFFIX]: the two devices take packets from each other, which this host has sent
 rdma_prepare() {
 	for port in 0 1; do
@@ -131,7 +138,7 @@ rdma_addressed() {
 rdma_unwire() {
 	for family in -4 -6; do
 		ip $family rule add pref 0 lookup local
-		for pref in 10 11 20 21 30; do
+		for pref in 10 11 19 20 21 30; do
 			while ip $family rule del pref $pref; do
 				:
 			done

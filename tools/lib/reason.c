@@ -50,6 +50,8 @@ static const struct {
 	{ 0x03100005, "ADDRFAMILY", "IP version of the RDMA address differs" },
 	{ 0x03100006, "BUFLIMIT",   "limit of buffer memory reached" },
 	{ 0x03100007, "MAX_HS",     "too many handshakes at once" },
+	{ 0x03100008, "MAX_LGR",    "too many link groups" },
+	{ 0x03100009, "NO_PATH",    "RDMA path to the peer does not work" },
 	{ 0x04000000, "SYNCERR",    "synchronisation error" },
 	{ 0x05000000, "PEERDECL",   "peer declined during the handshake" },
 	{ 0x09990000, "INTERNAL",   "internal error" },

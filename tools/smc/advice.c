@@ -9,6 +9,8 @@
 	"an RDMA device in the same network; see \"smcr device\" and smc_pnet(8)."
 #define EIDS "Both hosts need a user EID in common: \"smcr ueid add NAME\" on both."
 #define RDMA "Look at the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
+#define PATH "Packets of RDMA do not get through: look for a firewall (UDP port 4791), at the MTU " \
+	"and the switches. net.smc.smcr_path_retry_time says when it is tried again."
 #define LATER "This may pass; try again."
 
 static const struct {
@@ -42,6 +44,8 @@ static const struct {
 	{ 0x030f0000, "Check the routes between the RDMA devices of both ends." },
 	{ 0x03100006, "Raise the limit of buffer memory, or close some connections." },
 	{ 0x03100007, LATER },
+	{ 0x03100008, "Raise net.smc.max_link_groups or max_link_groups_per_peer, or wait." },
+	{ 0x03100009, PATH },
 	{ 0x04000000, LATER },
 	{ 0x09990000, LATER },
 	{ 0x09990001, RDMA },

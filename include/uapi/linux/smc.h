@@ -72,6 +72,7 @@ enum {
 	SMC_NETLINK_EVENT_FALLBACK,
 	SMC_NETLINK_EVENT_LINK_UP,
 	SMC_NETLINK_EVENT_LINK_DOWN,
+	SMC_NETLINK_EVENT_PATH_DOWN,
 };
 
 /* Multicast group of both families */
@@ -318,6 +319,8 @@ enum {
 	SMC_NLA_STATS_BUFFER_LIMIT,		/* uint */
 	SMC_NLA_STATS_HS_NOW,			/* uint */
 	SMC_NLA_STATS_HS_TIME,			/* nest */
+	SMC_NLA_STATS_PATH_FAIL_CNT,		/* u64 */
+	SMC_NLA_STATS_PATHS_BAD,		/* uint */
 };
 
 /* In SMC_GEN_FBACK_STATS */
@@ -370,6 +373,17 @@ enum {
 	SMC_NLA_FALLBACK_PEER_PORT,	/* u16, network order */
 	__SMC_NLA_FALLBACK_MAX,
 	SMC_NLA_FALLBACK_MAX = __SMC_NLA_FALLBACK_MAX - 1
+};
+
+/* Flat, in SMC_NETLINK_EVENT_PATH_DOWN */
+enum {
+	SMC_NLA_PATH_UNSPEC,
+	SMC_NLA_PATH_GID,		/* string */
+	SMC_NLA_PATH_PEER_GID,		/* string */
+	SMC_NLA_PATH_PEER_ADDR,		/* 4 or 16 bytes */
+	SMC_NLA_PATH_SECONDS,		/* u32 */
+	__SMC_NLA_PATH_MAX,
+	SMC_NLA_PATH_MAX = __SMC_NLA_PATH_MAX - 1
 };
 
 #endif /* _LINUX_SMC_H_ */

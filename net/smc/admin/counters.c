@@ -5,6 +5,7 @@
 #include <linux/smc.h>
 
 #include "../group/buffer.h"
+#include "../group/path.h"
 #include "../net.h"
 #include "netlink.h"
 
@@ -184,8 +185,9 @@ static int put_times(struct sk_buff *skb, struct smc_stats __percpu *stats)
 	return 0;
 }
 
-static int put_stats(struct sk_buff *skb, struct smc_stats __percpu *stats)
+static int put_stats(struct sk_buff *skb, struct net *net)
 {
+	struct smc_stats __percpu *stats = smc_net(net)->stats;
 	const struct source smcd = { skb, stats, SMC_MODE_D };
 	const struct source smcr = { skb, stats, SMC_MODE_R };
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_STATS);
@@ -202,7 +204,10 @@ static int put_stats(struct sk_buff *skb, struct smc_stats __percpu *stats)
 	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_USED, smc_buffer_used()) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_LIMIT, smc_buffer_limit()) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_HS_NOW, smc_stats_handshakes(stats)) ||
-	    put_times(skb, stats))
+	    put_times(skb, stats) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_STATS_PATH_FAIL_CNT, smc_stats_path_failures(stats),
+			      SMC_NLA_STATS_PAD) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_PATHS_BAD, smc_path_count_bad(net)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -223,7 +228,7 @@ int smc_netlink_get_stats(struct sk_buff *skb, struct netlink_callback *cb)
 	if (cb->args[0])
 		return 0;
 	header = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_STATS);
-	err = header ? put_stats(skb, smc_net(smc_netlink_net(cb))->stats) : 0;
+	err = header ? put_stats(skb, smc_netlink_net(cb)) : 0;
 	err = smc_netlink_end(skb, header, err);
 	if (err)
 		return err;

@@ -3,9 +3,11 @@
 
 #include <linux/smc.h>
 #include <net/inet_sock.h>
+#include <net/ipv6.h>
 
 #include "../event.h"
 #include "../group/group.h"
+#include "../group/path.h"
 #include "../net.h"
 #include "netlink.h"
 
@@ -27,6 +29,28 @@ void smc_event_link(const struct smc_group *group, const struct smc_link_info *l
 
 	if (smc_event_begin(&event, group->net, cmd))
 		smc_event_end(&event, smc_netlink_put_link(event.skb, group, link));
+}
+
+static int put_path(struct sk_buff *skb, const struct smc_path *path, int seconds)
+{
+	const struct in6_addr *remote = &path->remote;
+	bool v4 = ipv6_addr_v4mapped(remote);
+
+	if (smc_netlink_put_gid(skb, SMC_NLA_PATH_GID, &path->local) ||
+	    smc_netlink_put_gid(skb, SMC_NLA_PATH_PEER_GID, &path->peer) ||
+	    nla_put(skb, SMC_NLA_PATH_PEER_ADDR, v4 ? 4 : 16, v4 ? &remote->s6_addr[12] :
+								     &remote->s6_addr[0]) ||
+	    nla_put_u32(skb, SMC_NLA_PATH_SECONDS, seconds))
+		return -EMSGSIZE;
+	return 0;
+}
+
+void smc_event_path(struct net *net, const struct smc_path *path, int seconds)
+{
+	struct smc_event event;
+
+	if (smc_event_begin(&event, net, SMC_NETLINK_EVENT_PATH_DOWN))
+		smc_event_end(&event, put_path(event.skb, path, seconds));
 }
 
 /**

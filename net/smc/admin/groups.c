@@ -18,11 +18,11 @@ enum lgr_type {
 /**
  * struct position - where a dump of link groups stands
  * @started: @last is valid
- * @last: number of the last group that was shown
+ * @last: position of the last group that was shown
  */
 struct position {
 	bool started;
-	u32 last;
+	u64 last;
 };
 
 typedef int (*put_messages)(struct sk_buff *skb, struct netlink_callback *cb,
@@ -48,7 +48,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, enum smc_mode 
 			return skb->len ?: err;
 		}
 		position->started = true;
-		position->last = group->id;
+		position->last = group->serial;
 	}
 	return skb->len;
 }
@@ -175,7 +175,15 @@ static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 	return 0;
 }
 
-static int put_gid(struct sk_buff *skb, int attr, const struct smc_gid *gid)
+/**
+ * smc_netlink_put_gid() - a GID as text
+ * @skb: message
+ * @attr: attribute
+ * @gid: the GID
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int smc_netlink_put_gid(struct sk_buff *skb, int attr, const struct smc_gid *gid)
 {
 	char text[40];
 
@@ -209,8 +217,8 @@ int smc_netlink_put_link(struct sk_buff *skb, const struct smc_group *group,
 	    nla_put_string(skb, SMC_NLA_LINK_IB_DEV, link->device) ||
 	    nla_put(skb, SMC_NLA_LINK_UID, sizeof(user_id), &user_id) ||
 	    nla_put(skb, SMC_NLA_LINK_PEER_UID, sizeof(peer_user_id), &peer_user_id) ||
-	    put_gid(skb, SMC_NLA_LINK_GID, &link->gid) ||
-	    put_gid(skb, SMC_NLA_LINK_PEER_GID, &link->peer_gid) ||
+	    smc_netlink_put_gid(skb, SMC_NLA_LINK_GID, &link->gid) ||
+	    smc_netlink_put_gid(skb, SMC_NLA_LINK_PEER_GID, &link->peer_gid) ||
 	    nla_put_u32(skb, SMC_NLA_LINK_LGR_ID, group->id))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

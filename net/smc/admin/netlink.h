@@ -11,6 +11,7 @@
 
 #include "../wire/eid.h"
 
+struct smc_gid;
 struct smc_group;
 struct smc_link_info;
 
@@ -76,6 +77,7 @@ int smc_netlink_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_netlink_put_group(struct sk_buff *skb, const struct smc_group *group);
+int smc_netlink_put_gid(struct sk_buff *skb, int attr, const struct smc_gid *gid);
 int smc_netlink_put_link(struct sk_buff *skb, const struct smc_group *group,
 			 const struct smc_link_info *link);
 

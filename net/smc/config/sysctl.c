@@ -20,6 +20,7 @@ static int conns_min = SMC_MAX_CONNS_MIN;
 static int conns_max = SMC_MAX_CONNS_MAX;
 static int links_min = SMC_MAX_LINKS_MIN;
 static int links_max = SMC_MAX_LINKS_MAX;
+static int groups_most = 65536;
 
 /* The template; init() points .data of each row into the namespace's knobs */
 static struct ctl_table template[] = {
@@ -94,6 +95,33 @@ static struct ctl_table template[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= &links_min,
 		.extra2		= &links_max,
+	},
+	{
+		.procname	= "max_link_groups",
+		.data		= (void *)offsetof(struct smc_knobs, max_groups),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= &groups_most,
+	},
+	{
+		.procname	= "max_link_groups_per_peer",
+		.data		= (void *)offsetof(struct smc_knobs, max_groups_per_peer),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= &groups_most,
+	},
+	{
+		.procname	= "smcr_path_retry_time",
+		.data		= (void *)offsetof(struct smc_knobs, path_retry_time),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &day,
 	},
 	{
 		.procname	= "limit_smc_hs",
@@ -175,6 +203,9 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 	knobs->variants = all_variants;
 	knobs->max_conns = SMC_MAX_CONNS_MAX;
 	knobs->max_links = SMC_MAX_LINKS_MIN;	/* no failover yet */
+	knobs->max_groups = 4096;
+	knobs->max_groups_per_peer = 256;
+	knobs->path_retry_time = 60;
 	knobs->limit_handshake = 0;
 	knobs->testlink_time = 30;
 	knobs->busy_poll = 0;

@@ -21,6 +21,9 @@ struct net;
  * @variants: set of enum smc_variant that may be used
  * @max_conns: connections per link group of SMC-R that we like to have
  * @max_links: links per link group of SMC-R that we like to have
+ * @max_groups: link groups at most
+ * @max_groups_per_peer: those of them with the peers of one address
+ * @path_retry_time: seconds that a path of SMC-R which failed is not used, 0: no time
  * @limit_handshake: new connections become TCP while too many handshakes run
  * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
  * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
@@ -39,6 +42,9 @@ struct smc_knobs {
 	int variants;
 	int max_conns;
 	int max_links;
+	int max_groups;
+	int max_groups_per_peer;
+	int path_retry_time;
 	int limit_handshake;
 	int testlink_time;
 	int busy_poll;

@@ -148,6 +148,7 @@ struct smc_conn_urgent {
  * @priv: the transport's own
  * @group: link group, or NULL; the connection holds a reference
  * @first_contact: it is the first of its group, which the handshake is to form
+ * @is_other: the peer has another address than the one the group was formed with (client)
  * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
  *	freed after the application has closed it; any context; constant
  * @answered: the transport has the answer that the handshake waits for
@@ -181,6 +182,7 @@ struct smc_conn {
 	void *priv;
 	struct smc_group *group;
 	bool first_contact;
+	bool is_other;
 	void (*progress)(struct smc_conn *conn);
 	bool answered;
 	u32 answer;

@@ -2,6 +2,10 @@
 /*
  * Link groups: find or create, join, leave, end.
  *
+ * A server forms one group with a peer at a time: connections that come meanwhile wait, without a
+ * lock or a thread, until it is formed, and join it. They do not wait for long, since the one that
+ * forms it may have fallen silent.
+ *
  * A group without connections stays for a while, because the two sides do not
  * see the last connection end at the same moment. If the client forgot the
  * group before the server did, the server would not announce a first contact
@@ -12,25 +16,42 @@
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "../event.h"
 #include "../net.h"
 #include "../object.h"
 #include "../trace.h"
 #include "../work.h"
+#include "conn.h"
 #include "group.h"
+#include "path.h"
+#include "table.h"
 
 #define CLIENT_EXTRA	10	/* seconds that the client waits longer, at most */
+#define FORMING_MAX	256	/* groups of SMC-R that a namespace forms at a time, as server */
+#define FORMING_OF_KEY	4	/* those of them with one peer */
+#define WAKE_AT_ONCE	32	/* with the lock held */
+
+/* How long others wait for a first contact; with SMC-R the link is tried */
+static const unsigned int forming_patience[SMC_MODES] = {
+	[SMC_MODE_R] = 2 * HZ,
+	[SMC_MODE_D] = HZ / 5,
+};
 
 static atomic_t next_id;
 
 static void group_free(struct kref *ref)
 {
 	struct smc_group *group = container_of(ref, struct smc_group, ref);
+	atomic_t *alive = &smc_net(group->net)->groups.alive;
 
 	group->transport->group_close(group);
 	kfree(group);
 	smc_object_destroyed(SMC_OBJECT_GROUP);
+	/* The namespace may be gone from here on; its address is all that is looked at */
+	if (atomic_dec_and_test(alive))
+		wake_up_var(alive);
 }
 
 static void put(struct smc_group *group)
@@ -38,20 +59,9 @@ static void put(struct smc_group *group)
 	kref_put(&group->ref, group_free);
 }
 
-/* Was it created before the group with this number? Numbers wrap around. */
-static bool is_older(const struct smc_group *group, u32 id)
+static struct smc_groups *groups_of(const struct smc_group *group)
 {
-	return (s32)(group->id - id) < 0;
-}
-
-/* Nobody finds it any more. Return: whether it could be found until now */
-static bool unlist(struct smc_group *group)
-{
-	lockdep_assert_held(&smc_net(group->net)->groups_lock);
-	if (list_empty(&group->list))
-		return false;
-	list_del_init(&group->list);
-	return true;
+	return &smc_net(group->net)->groups;
 }
 
 /* Those who listen, and those who trace */
@@ -64,13 +74,13 @@ static void tell(const struct smc_group *group, bool up)
 static void idle_work(struct work_struct *work)
 {
 	struct smc_group *group = container_of(to_delayed_work(work), struct smc_group, idle);
-	struct smc_net *sn = smc_net(group->net);
+	struct smc_groups *groups = groups_of(group);
 	bool unlisted = false;
 
-	spin_lock_bh(&sn->groups_lock);
+	spin_lock_bh(&groups->lock);
 	if (!group->conns)
-		unlisted = unlist(group);
-	spin_unlock_bh(&sn->groups_lock);
+		unlisted = smc_table_remove(groups, group);
+	spin_unlock_bh(&groups->lock);
 
 	if (unlisted) {
 		tell(group, false);
@@ -93,45 +103,11 @@ static void end_work(struct work_struct *work)
 	end_unlisted(container_of(work, struct smc_group, end));
 }
 
-static bool address_equal(const struct smc_address *a, const struct smc_address *b)
-{
-	return a->ism.gid == b->ism.gid && a->ism.gid_ext == b->ism.gid_ext &&
-	       a->ism.chid == b->ism.chid &&
-	       !memcmp(&a->gid, &b->gid, sizeof(a->gid)) &&
-	       !memcmp(a->mac, b->mac, sizeof(a->mac)) && a->vlan == b->vlan;
-}
-
-/* All but the peer's address: a group may have several links */
-static bool key_equal(const struct smc_group_key *a, const struct smc_group_key *b)
-{
-	return a->role == b->role && a->variant == b->variant &&
-	       a->peer_link_id == b->peer_link_id &&
-	       address_equal(&a->local, &b->local) &&
-	       !memcmp(&a->peer_id, &b->peer_id, sizeof(a->peer_id)) &&
-	       smc_eid_equal(&a->eid, &b->eid);
-}
-
-/*
- * The client joins the group that the server names, whatever it thinks of its
- * limits. The server opens a further group beside one that is full (R-PG-01).
- */
-static bool fits(const struct smc_group *group, const struct smc_group_key *key,
-		 const struct smc_clc_accept *accept)
-{
-	const struct smc_transport *transport = group->transport;
-
-	if (!key_equal(&group->key, key))
-		return false;
-	if (accept && transport->group_named)
-		return transport->group_named(group, accept);
-	return address_equal(&group->key.peer, &key->peer) && group->conns < group->max_conns;
-}
-
 /**
- * smc_group_find() - join an existing group
+ * smc_group_find() - client: join the group that the server names
  * @net: namespace
  * @key: which
- * @accept: client: what the server said, or NULL
+ * @accept: what the server said
  *
  * Process context or softirq.
  *
@@ -140,48 +116,28 @@ static bool fits(const struct smc_group *group, const struct smc_group_key *key,
 struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept)
 {
-	struct smc_net *sn = smc_net(net);
-	struct smc_group *group, *found = NULL;
+	struct smc_groups *groups = &smc_net(net)->groups;
+	struct smc_group *group;
 
-	spin_lock_bh(&sn->groups_lock);
-	list_for_each_entry(group, &sn->groups, list) {
-		if (!fits(group, key, accept))
-			continue;
-		found = group;
-		found->conns++;
-		kref_get(&found->ref);
-		break;
-	}
-	spin_unlock_bh(&sn->groups_lock);
-	return found;
+	spin_lock_bh(&groups->lock);
+	group = smc_table_find(groups, key, accept);
+	if (group)
+		smc_table_join(group);
+	spin_unlock_bh(&groups->lock);
+	return group;
 }
 
-/**
- * smc_group_create() - open a group and join it; nobody else can join yet
- * @net: namespace
- * @key: who may join later
- * @transport: its transport
- * @candidate: the device chosen; the group takes its own reference
- * @first_contact: what was agreed
- *
- * May sleep.
- *
- * Return: the group, with a reference that smc_group_leave() gives back, or an
- * ERR_PTR.
- */
-struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *key,
-				   const struct smc_transport *transport,
-				   const struct smc_candidate *candidate,
-				   const struct smc_clc_first_contact *first_contact)
+static struct smc_group *alloc_group(struct net *net, const struct smc_group_key *key,
+				     const struct smc_transport *transport,
+				     const struct smc_candidate *candidate,
+				     const struct smc_clc_first_contact *first_contact)
 {
 	unsigned int unlimited = key->variant & SMC_VARIANTS_R ? SMC_MAX_CONNS_MAX : UINT_MAX;
 	struct smc_group *group;
-	int err;
 
 	group = kzalloc(sizeof(*group), GFP_KERNEL);
 	if (!group)
-		return ERR_PTR(-ENOMEM);
-
+		return NULL;
 	group->key = *key;
 	group->net = net;
 	group->transport = transport;
@@ -192,28 +148,238 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 	group->conns = 1;
 	kref_init(&group->ref);
 	INIT_LIST_HEAD(&group->list);
+	INIT_HLIST_NODE(&group->node);
+	INIT_LIST_HEAD(&group->idle_node);
+	INIT_LIST_HEAD(&group->waiting);
 	INIT_DELAYED_WORK(&group->idle, idle_work);
 	INIT_WORK(&group->end, end_work);
+	return group;
+}
 
-	err = transport->group_open(group, candidate);
+/* Did its way to the peer fail lately? */
+static bool has_bad_path(struct net *net, const struct smc_group_key *key,
+			 const struct smc_candidate *candidate)
+{
+	struct smc_path path = {
+		.local	= candidate->address.gid,
+		.peer	= key->peer.gid,
+		.remote	= key->remote,
+	};
+
+	return key->variant & SMC_VARIANTS_R && smc_path_is_bad(net, &path);
+}
+
+/* Count a new group in; one that has no connections may have to go for it */
+static int admit(struct smc_groups *groups, struct smc_group *group)
+{
+	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
+	const struct smc_group_caps caps = {
+		.all = READ_ONCE(knobs->max_groups),
+		.of_peer = READ_ONCE(knobs->max_groups_per_peer),
+	};
+	struct smc_group *evicted;
+	int err;
+
+	err = smc_table_admit(groups, group, &caps, &evicted);
+	if (evicted)
+		queue_work(smc_wq, &evicted->end);	/* with the list's reference */
+	return err;
+}
+
+/*
+ * The group is formed, or will not be: those who wait for it look again. Nobody else can begin to
+ * wait. Whoever is woken may look before this returns, and stop waiting or wait for another group.
+ */
+static void wake_waiting(struct smc_groups *groups, struct smc_group *group)
+{
+	struct smc_group_entry *entry;
+	unsigned int nr;
+
+	do {
+		spin_lock_bh(&groups->lock);
+		for (nr = 0; nr < WAKE_AT_ONCE && !list_empty(&group->waiting); nr++) {
+			entry = list_first_entry(&group->waiting, struct smc_group_entry, list);
+			list_del_init(&entry->list);
+			entry->conn->progress(entry->conn);
+		}
+		spin_unlock_bh(&groups->lock);
+	} while (nr);
+}
+
+/* The transport takes what the group needs. @group: admitted */
+static int open_group(struct smc_group *group, const struct smc_candidate *candidate)
+{
+	struct smc_groups *groups = groups_of(group);
+	int err;
+
+	err = group->transport->group_open(group, candidate);
+	if (!err) {
+		atomic_inc(&groups->alive);
+		smc_object_created(SMC_OBJECT_GROUP);
+		return 0;
+	}
+	spin_lock_bh(&groups->lock);
+	smc_table_remove(groups, group);
+	spin_unlock_bh(&groups->lock);
+	wake_waiting(groups, group);
+	return err;
+}
+
+/**
+ * smc_group_create() - client: open a group and join it; nobody else can join yet
+ * @net: namespace
+ * @key: who may join later
+ * @transport: its transport
+ * @candidate: the device chosen; the group takes its own reference
+ * @first_contact: what was agreed
+ *
+ * May sleep.
+ *
+ * Return: the group, with a reference that smc_group_leave() gives back, or an
+ * ERR_PTR: -EUSERS if there are too many, -EHOSTDOWN if the path to the peer failed lately.
+ */
+struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *key,
+				   const struct smc_transport *transport,
+				   const struct smc_candidate *candidate,
+				   const struct smc_clc_first_contact *first_contact)
+{
+	struct smc_groups *groups = &smc_net(net)->groups;
+	struct smc_group *group;
+	int err;
+
+	if (has_bad_path(net, key, candidate))
+		return ERR_PTR(-EHOSTDOWN);
+	group = alloc_group(net, key, transport, candidate, first_contact);
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_bh(&groups->lock);
+	err = admit(groups, group);
+	spin_unlock_bh(&groups->lock);
+	if (!err)
+		err = open_group(group, candidate);
 	if (err) {
 		kfree(group);
 		return ERR_PTR(err);
 	}
-	smc_object_created(SMC_OBJECT_GROUP);
 	return group;
 }
 
-/* By number, newest first, so that a dump can go on where it was */
-static void enlist(struct smc_net *sn, struct smc_group *group)
+/* Wait for a group that is being formed? */
+static bool is_worth_waiting(struct smc_group_entry *entry, struct smc_group *forming)
 {
-	struct smc_group *older;
+	if (!forming)
+		return false;
+	if (!entry->waits) {
+		entry->waits = true;
+		entry->until = jiffies + forming_patience[entry->transport->mode];
+	}
+	if (time_before(jiffies, entry->until))
+		return true;
+	forming->is_slow = true;	/* and so nobody else waits for it */
+	return false;
+}
 
-	lockdep_assert_held(&sn->groups_lock);
-	list_for_each_entry(older, &sn->groups, list)
-		if (is_older(older, group->id))
-			break;
-	list_add_tail(&group->list, &older->list);
+/* SMC-D takes next to nothing for a group; SMC-R a queue pair, and memory */
+static bool may_form(const struct smc_groups *groups, const struct smc_group_entry *entry,
+		     unsigned int nr)
+{
+	return entry->transport->mode != SMC_MODE_R ||
+	       (nr < FORMING_OF_KEY && groups->nr_forming < FORMING_MAX);
+}
+
+/* Join, wait, or take @fresh. Return: the group, NULL if a new one is needed, or an ERR_PTR */
+static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *entry,
+				      struct smc_group *fresh)
+{
+	struct smc_groups *groups = &smc_net(net)->groups;
+	struct smc_group *group;
+	unsigned int nr;
+	int err;
+
+	lockdep_assert_held(&groups->lock);
+	list_del_init(&entry->list);
+	group = smc_table_find(groups, &entry->key, NULL);
+	if (group) {
+		smc_table_join(group);
+		return group;
+	}
+	if (has_bad_path(net, &entry->key, entry->candidate))
+		return ERR_PTR(-EHOSTDOWN);
+	group = smc_table_forming(groups, &entry->key, &nr);
+	if (is_worth_waiting(entry, group)) {
+		list_add_tail(&entry->list, &group->waiting);
+		return ERR_PTR(-EINPROGRESS);
+	}
+	if (!may_form(groups, entry, nr))
+		return ERR_PTR(-EAGAIN);
+	if (!fresh)
+		return NULL;
+	err = admit(groups, fresh);
+	if (err)
+		return ERR_PTR(err);
+	smc_table_add_forming(groups, fresh);
+	return fresh;
+}
+
+/**
+ * smc_group_enter() - server: join a group, or form one
+ * @net: namespace
+ * @entry: who, and which; its @list is initialized
+ * @first: result: this is the first connection of a new group
+ *
+ * May sleep, but not for the peer.
+ *
+ * Return: the group, with a reference that smc_group_leave() gives back; or an ERR_PTR:
+ * -EINPROGRESS if such a group is being formed: call again when @entry's connection makes
+ * progress, or @until has come, unless smc_group_stop_waiting(). -EAGAIN if too many are being
+ * formed, -EUSERS if there are too many, -EHOSTDOWN if the path to the peer failed lately.
+ */
+struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry, bool *first)
+{
+	struct smc_groups *groups = &smc_net(net)->groups;
+	struct smc_group *group, *fresh;
+	int err;
+
+	*first = false;
+	spin_lock_bh(&groups->lock);
+	group = find_or_form(net, entry, NULL);
+	spin_unlock_bh(&groups->lock);
+	if (group)
+		return group;
+
+	fresh = alloc_group(net, &entry->key, entry->transport, entry->candidate,
+			    &entry->first_contact);
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_bh(&groups->lock);
+	group = find_or_form(net, entry, fresh);
+	spin_unlock_bh(&groups->lock);
+	*first = group == fresh;
+	if (!*first) {
+		kfree(fresh);
+		return group;
+	}
+	err = open_group(fresh, entry->candidate);
+	if (err) {
+		kfree(fresh);
+		return ERR_PTR(err);
+	}
+	return fresh;
+}
+
+/**
+ * smc_group_stop_waiting() - the handshake is over
+ * @net: namespace
+ * @entry: given to smc_group_enter() before, or just initialized. Its connection's progress() is
+ *	not called any more for this
+ */
+void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
+{
+	struct smc_groups *groups = &smc_net(net)->groups;
+
+	spin_lock_bh(&groups->lock);
+	list_del_init(&entry->list);
+	spin_unlock_bh(&groups->lock);
 }
 
 /**
@@ -221,20 +387,28 @@ static void enlist(struct smc_net *sn, struct smc_group *group)
  * @group: a group that the caller is in
  *
  * The client does so before it sends its Confirm, the server when it got it: so
- * whoever is told to join finds the group. Meanwhile others open their own; no
- * handshake waits for another (D4). Process context or softirq.
+ * whoever is told to join finds the group. Process context or softirq.
  */
 void smc_group_publish(struct smc_group *group)
 {
-	struct smc_net *sn = smc_net(group->net);
+	struct smc_groups *groups = groups_of(group);
 
-	spin_lock_bh(&sn->groups_lock);
+	spin_lock_bh(&groups->lock);
 	if (!group->discarded && list_empty(&group->list)) {
-		kref_get(&group->ref);
-		enlist(sn, group);
+		smc_table_add(groups, group);
 		tell(group, true);	/* before anybody can tell of its end */
 	}
-	spin_unlock_bh(&sn->groups_lock);
+	spin_unlock_bh(&groups->lock);
+	wake_waiting(groups, group);
+}
+
+static void start_idle_time(struct smc_groups *groups, struct smc_group *group, int seconds)
+{
+	lockdep_assert_held(&groups->lock);
+	smc_table_set_idle(groups, group);
+	kref_get(&group->ref);
+	if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)seconds * HZ))
+		kref_put(&group->ref, group_free);	/* was queued already */
 }
 
 /**
@@ -245,19 +419,25 @@ void smc_group_publish(struct smc_group *group)
  */
 void smc_group_leave(struct smc_group *group)
 {
-	struct smc_net *sn = smc_net(group->net);
-	int delay = READ_ONCE(sn->knobs.idle_timeout[group->transport->mode]);
+	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
+	int delay = READ_ONCE(knobs->idle_timeout[group->transport->mode]);
+	struct smc_groups *groups = groups_of(group);
+	bool formed = true;
 
 	if (group->key.role == SMC_CLIENT)
 		delay += min(delay, CLIENT_EXTRA);
 
-	spin_lock_bh(&sn->groups_lock);
-	if (!--group->conns && !list_empty(&group->list)) {
-		kref_get(&group->ref);
-		if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)delay * HZ))
-			kref_put(&group->ref, group_free);	/* was queued already */
+	spin_lock_bh(&groups->lock);
+	if (!--group->conns) {
+		formed = !list_empty(&group->list);
+		if (formed)
+			start_idle_time(groups, group, delay);
+		else
+			smc_table_remove(groups, group);
 	}
-	spin_unlock_bh(&sn->groups_lock);
+	spin_unlock_bh(&groups->lock);
+	if (!formed)
+		wake_waiting(groups, group);
 	put(group);
 }
 
@@ -271,15 +451,38 @@ void smc_group_leave(struct smc_group *group)
  */
 void smc_group_discard(struct smc_group *group)
 {
-	struct smc_net *sn = smc_net(group->net);
+	struct smc_groups *groups = groups_of(group);
 	bool unlisted;
 
-	spin_lock_bh(&sn->groups_lock);
+	spin_lock_bh(&groups->lock);
 	group->discarded = true;
-	unlisted = unlist(group);
-	spin_unlock_bh(&sn->groups_lock);
+	unlisted = smc_table_remove(groups, group);
+	spin_unlock_bh(&groups->lock);
+	wake_waiting(groups, group);
 	if (unlisted)
 		queue_work(smc_wq, &group->end);	/* with the list's reference */
+}
+
+/**
+ * smc_group_blame() - a peer has another view of a group, or makes it lose memory
+ * @group: a group that the caller is in
+ * @other: that was on a connection to another address than the one the group was formed with
+ *
+ * Nobody joins a group any more that is of no use (R-DEC-11). But a server that only names
+ * another one's group must not end it: then it is closed for all other addresses.
+ * Process context or softirq.
+ */
+void smc_group_blame(struct smc_group *group, bool other)
+{
+	struct smc_groups *groups = groups_of(group);
+
+	if (!other) {
+		smc_group_discard(group);
+		return;
+	}
+	spin_lock_bh(&groups->lock);
+	group->no_others = true;
+	spin_unlock_bh(&groups->lock);
 }
 
 /**
@@ -292,40 +495,40 @@ void smc_group_discard(struct smc_group *group)
  */
 struct smc_group *smc_group_first(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *group;
 
-	spin_lock_bh(&sn->groups_lock);
-	group = list_first_entry_or_null(&sn->groups, struct smc_group, list);
+	spin_lock_bh(&groups->lock);
+	group = list_first_entry_or_null(&groups->list, struct smc_group, list);
 	if (group)
 		kref_get(&group->ref);
-	spin_unlock_bh(&sn->groups_lock);
+	spin_unlock_bh(&groups->lock);
 	return group;
 }
 
 /**
  * smc_group_after() - go on with a walk
  * @net: the namespace
- * @id: number of the last group seen, which may be gone
+ * @serial: position of the last group seen, which may be gone
  *
  * Process context or softirq.
  *
  * Return: the next group, with a reference, or NULL.
  */
-struct smc_group *smc_group_after(struct net *net, u32 id)
+struct smc_group *smc_group_after(struct net *net, u64 serial)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *group, *found = NULL;
 
-	spin_lock_bh(&sn->groups_lock);
-	list_for_each_entry(group, &sn->groups, list) {
-		if (!is_older(group, id))
+	spin_lock_bh(&groups->lock);
+	list_for_each_entry(group, &groups->list, list) {
+		if (group->serial >= serial)
 			continue;
 		found = group;
 		kref_get(&found->ref);
 		break;
 	}
-	spin_unlock_bh(&sn->groups_lock);
+	spin_unlock_bh(&groups->lock);
 	return found;
 }
 
@@ -340,20 +543,20 @@ struct smc_group *smc_group_after(struct net *net, u32 id)
  */
 struct smc_group *smc_group_next(struct net *net, struct smc_group *prev)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *next = NULL;
 	bool listed;
 
-	spin_lock_bh(&sn->groups_lock);
+	spin_lock_bh(&groups->lock);
 	listed = !list_empty(&prev->list);
-	if (listed && !list_is_last(&prev->list, &sn->groups)) {
+	if (listed && !list_is_last(&prev->list, &groups->list)) {
 		next = list_next_entry(prev, list);
 		kref_get(&next->ref);
 	}
-	spin_unlock_bh(&sn->groups_lock);
+	spin_unlock_bh(&groups->lock);
 
 	if (!listed)
-		next = smc_group_after(net, prev->id);
+		next = smc_group_after(net, prev->serial);
 	put(prev);
 	return next;
 }
@@ -370,19 +573,20 @@ void smc_group_put(struct smc_group *group)
 }
 
 /* Take the first group out of the list. @transport: only of this one, if not NULL */
-static struct smc_group *unlist_first(struct smc_net *sn, const struct smc_transport *transport)
+static struct smc_group *unlist_first(struct smc_groups *groups,
+				      const struct smc_transport *transport)
 {
 	struct smc_group *group, *found = NULL;
 
-	spin_lock_bh(&sn->groups_lock);
-	list_for_each_entry(group, &sn->groups, list) {
+	spin_lock_bh(&groups->lock);
+	list_for_each_entry(group, &groups->list, list) {
 		if (transport && group->transport != transport)
 			continue;
-		unlist(group);
+		smc_table_remove(groups, group);
 		found = group;
 		break;
 	}
-	spin_unlock_bh(&sn->groups_lock);
+	spin_unlock_bh(&groups->lock);
 	return found;
 }
 
@@ -393,7 +597,7 @@ static struct smc_group *unlist_any(const struct smc_transport *transport)
 
 	down_read(&net_rwsem);
 	for_each_net(net) {
-		group = unlist_first(smc_net(net), transport);
+		group = unlist_first(&smc_net(net)->groups, transport);
 		if (group)
 			break;
 	}
@@ -420,13 +624,16 @@ void smc_group_flush(const struct smc_transport *transport)
 
 static void __net_exit net_leave(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *group;
 
-	while ((group = unlist_first(sn, NULL)))
+	while ((group = unlist_first(groups, NULL)))
 		end_unlisted(group);
-	/* One that ended by itself may still be about to release groups_lock */
-	flush_workqueue(smc_wq);
+	/*
+	 * One that ends by itself, or whose links go down, is held by the work that sees to it,
+	 * which uses the namespace
+	 */
+	wait_var_event(&groups->alive, !atomic_read(&groups->alive));
 }
 
 static struct pernet_operations net_ops = {

@@ -9,6 +9,7 @@
 #ifndef _NET_SMC_GROUP_GROUP_H
 #define _NET_SMC_GROUP_GROUP_H
 
+#include <linux/in6.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/workqueue.h>
@@ -21,6 +22,8 @@
  * @variant: enum smc_variant
  * @peer_id: the peer's stack (zero for a client of SMC-D)
  * @peer_link_id: the server's number of the group (client side of SMC-D, else zero)
+ * @remote: the peer's address of the TCP connection, which it has proved to have; IPv4 as
+ *	::ffff:a.b.c.d. A group of a client may have members with other ones
  * @peer: address of the peer's device
  * @local: address of our device (server side), or just its VLAN (client side)
  * @eid: negotiated EID
@@ -30,6 +33,7 @@ struct smc_group_key {
 	u8 variant;
 	struct smc_peer_id peer_id;
 	u32 peer_link_id;
+	struct in6_addr remote;
 	struct smc_address peer;
 	struct smc_address local;
 	struct smc_eid eid;
@@ -38,7 +42,7 @@ struct smc_group_key {
 /**
  * struct smc_group - a link group
  * @key: who may join; constant
- * @net: namespace; constant. Holds no reference: the namespace's end ends the group
+ * @net: namespace; constant. Holds no reference: the namespace ends the group, and waits for that
  * @transport: constant
  * @device: the transport's device, which it holds a reference to; constant
  * @id: number in the user ABI; constant
@@ -47,12 +51,22 @@ struct smc_group_key {
  *	constant once published
  * @max_conns: how many connections it can have; constant
  * @ref: one for the list or @end, one for each connection, one for @idle while queued
- * @list: in smc_net.groups; protected by smc_net.groups_lock
- * @discarded: never to be listed again; protected by smc_net.groups_lock
- * @conns: connections; protected by smc_net.groups_lock
+ * @list: in smc_groups.list
+ * @serial: position there; constant once listed
+ * @node: in smc_groups.by_key
+ * @share: what it counts in, until nobody can find it any more
+ * @idle_node: in smc_group_share.idle
+ * @forming: in @node, but not in @list: its first connection is in the handshake
+ * @is_slow: that takes longer than others wait for it
+ * @waiting: struct smc_group_entry of those who do
+ * @discarded: never to be listed again
+ * @no_others: only connections to @key.remote may join
+ * @conns: connections
  * @rx_bytes: size of the receive buffers of all connections
  * @idle: ends the group after a time without connections
  * @end: ends a group that was discarded
+ *
+ * The fields from @list to @conns are protected by smc_groups.lock.
  */
 struct smc_group {
 	struct smc_group_key key;
@@ -65,12 +79,45 @@ struct smc_group {
 	unsigned int max_conns;
 	struct kref ref;
 	struct list_head list;
+	u64 serial;
+	struct hlist_node node;
+	struct smc_group_share *share;
+	struct list_head idle_node;
+	bool forming;
+	bool is_slow;
+	struct list_head waiting;
 	bool discarded;
+	bool no_others;
 	unsigned int conns;
 	atomic_long_t rx_bytes;
 	struct delayed_work idle;
 	struct work_struct end;
 };
+
+/**
+ * struct smc_group_entry - a server's connection on its way into a group
+ * @conn: the connection; its progress() is called when it is worth to look again
+ * @key: which group
+ * @transport: for a new group: its transport
+ * @candidate: for a new group: our device
+ * @first_contact: for a new group: what was agreed
+ * @until: jiffies when it has waited enough
+ * @waits: @until is set
+ * @list: in smc_group.waiting; protected by smc_groups.lock
+ */
+struct smc_group_entry {
+	struct smc_conn *conn;
+	struct smc_group_key key;
+	const struct smc_transport *transport;
+	const struct smc_candidate *candidate;
+	struct smc_clc_first_contact first_contact;
+	unsigned long until;
+	bool waits;
+	struct list_head list;
+};
+
+struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry, bool *first);
+void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry);
 
 struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept);
@@ -81,11 +128,12 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 void smc_group_publish(struct smc_group *group);
 void smc_group_leave(struct smc_group *group);
 void smc_group_discard(struct smc_group *group);
+void smc_group_blame(struct smc_group *group, bool other);
 void smc_group_flush(const struct smc_transport *transport);
 
 /* For monitoring: all groups of a namespace, each with a reference */
 struct smc_group *smc_group_first(struct net *net);
-struct smc_group *smc_group_after(struct net *net, u32 id);
+struct smc_group *smc_group_after(struct net *net, u64 serial);
 struct smc_group *smc_group_next(struct net *net, struct smc_group *prev);
 void smc_group_put(struct smc_group *group);
 

@@ -10,6 +10,8 @@
  *	connected
  */
 
+#include <net/ipv6.h>
+
 #include "../conn/conn.h"
 #include "handshake.h"
 
@@ -145,6 +147,7 @@ static void get_key(const struct smc_handshake *hs, const struct smc_candidate *
 	key->role = SMC_CLIENT;
 	key->variant = accept->variant;
 	key->eid = accept->eid;
+	smc_subnet_remote(hs->tcp->sk, &key->remote);
 	if (accept->variant & SMC_VARIANTS_R) {
 		key->peer_id = accept->rdma.peer_id;
 		key->peer.gid = accept->rdma.gid;
@@ -157,7 +160,7 @@ static void get_key(const struct smc_handshake *hs, const struct smc_candidate *
 }
 
 /* Join the group that the server names, or form it at first contact */
-static struct smc_group *get_group(struct smc_handshake *hs,
+static struct smc_group *get_group(const struct smc_handshake *hs,
 				   const struct smc_transport *transport,
 				   const struct smc_candidate *candidate,
 				   const struct smc_group_key *key)
@@ -191,12 +194,13 @@ static void prepare_confirm(struct smc_handshake *hs)
 
 /* Open the connection, and get hold of the server's end. 0, -EINPROGRESS or an error */
 static int open_conn(struct smc_handshake *hs, const struct smc_transport *transport,
-		     struct smc_group *group)
+		     struct smc_group *group, const struct in6_addr *remote)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 	int opened, err;
 
 	hs->conn->first_contact = accept->is_first_contact;
+	hs->conn->is_other = !ipv6_addr_equal(&group->key.remote, remote);
 	opened = smc_conn_open(hs->conn, transport, group);
 	if (opened && opened != -EINPROGRESS) {
 		smc_group_leave(group);
@@ -242,7 +246,7 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 		return smc_handshake_decline(hs, NULL, SMC_REASON_OUT_OF_SYNC);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
-	err = open_conn(hs, transport, group);
+	err = open_conn(hs, transport, group, &key.remote);
 	/* The server has given up since its Accept; its reset may still be on the way */
 	if (err == -ECONNRESET)
 		return smc_handshake_fail(hs, -ECONNRESET);

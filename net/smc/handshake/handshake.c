@@ -7,6 +7,7 @@
 #include <linux/utsname.h>
 
 #include "../conn/conn.h"
+#include "../group/path.h"
 #include "../object.h"
 #include "../trace.h"
 #include "handshake.h"
@@ -32,6 +33,7 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct socket 
 	hs->in = hs->small;
 	hs->version = 2;
 	hs->started = ktime_get();
+	INIT_LIST_HEAD(&hs->entry.list);
 	this_cpu_inc(smc_net(sock_net(conn->sk))->stats->handshakes);
 	smc_object_created(SMC_OBJECT_HANDSHAKE);
 	return hs;
@@ -47,6 +49,7 @@ void smc_handshake_free(struct smc_handshake *hs)
 {
 	enum smc_mode mode;
 
+	smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->entry);
 	for (mode = 0; mode < SMC_MODES; mode++) {
 		if (!hs->transports[mode])
 			continue;
@@ -227,14 +230,34 @@ enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct sm
 	return fall_back(hs, reason);
 }
 
+/*
+ * The server could not reach us, as it says. It need not remember that, and the next connection
+ * shall not find it out again.
+ */
+static void remember_path(const struct smc_handshake *hs, u32 diagnosis)
+{
+	const struct smc_group *group = hs->conn->group;
+	struct smc_path path;
+
+	if (hs->phase != SMC_PHASE_SETTLING || !hs->conn->first_contact ||
+	    (diagnosis != SMC_REASON_NO_PATH && diagnosis != SMC_REASON_TIMEOUT_CONFIRM_LINK))
+		return;
+	path.local = group->local.gid;
+	path.peer = group->key.peer.gid;
+	path.remote = group->key.remote;
+	smc_path_failed(group->net, &path, SMC_PATH_NEVER_WORKED);
+}
+
 static enum smc_outcome declined(struct smc_handshake *hs)
 {
 	const struct smc_clc_decline *decline = &hs->msg.decline;
 
 	hs->peer_diagnosis = decline->diagnosis;
+	if (!hs->is_doomed)	/* else we have found out ourselves */
+		remember_path(hs, decline->diagnosis);
 	hs->conn->declined = true;
 	if (decline->out_of_sync && hs->conn->group)
-		smc_group_discard(hs->conn->group);
+		smc_group_blame(hs->conn->group, hs->conn->is_other);
 	return fall_back(hs, SMC_REASON_PEER_DECLINED);
 }
 
@@ -267,6 +290,12 @@ enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason
  */
 static enum smc_outcome unsettled(struct smc_handshake *hs, u32 reason)
 {
+	/* The server has sent first, and it has got no answer either: it is about to decline */
+	if (reason == SMC_REASON_NO_PATH && hs->conn->role == SMC_CLIENT &&
+	    hs->conn->first_contact) {
+		hs->is_doomed = true;
+		return smc_handshake_await(hs, SMC_PHASE_SETTLING);
+	}
 	if (reason == SMC_REASON_TIMEOUT_CONFIRM_LINK || reason == SMC_REASON_TIMEOUT_ADD_LINK)
 		return smc_handshake_fail(hs, -ETIMEDOUT);
 	if (!hs->conn->first_contact)
@@ -393,12 +422,41 @@ static enum smc_outcome answer_step(struct smc_handshake *hs, bool *more)
 	err = smc_handshake_receive(hs);
 	if (!err && hs->msg.type == SMC_CLC_DECLINE)
 		return declined(hs);
-	if (err && smc_conn_answered(hs->conn, &reason))
+	if (err && !hs->is_doomed && smc_conn_answered(hs->conn, &reason))
 		return answered(hs, reason);
-	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING))
+	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING &&
+			       !hs->is_doomed))
 		return idle(hs, more);
 	return smc_handshake_fail(hs, err && err != -ENODATA && err != -EBADMSG &&
 				  err != -EPROTO ? err : -ECONNRESET);
+}
+
+/* The client has nothing to say, but it may decline, or be gone */
+static enum smc_outcome joining_step(struct smc_handshake *hs, bool *more)
+{
+	int err = smc_handshake_receive(hs);
+
+	if (!err && hs->msg.type == SMC_CLC_DECLINE)
+		return declined(hs);
+	if (err != -EAGAIN)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	if (!list_empty_careful(&hs->entry.list) && time_before(jiffies, hs->deadline)) {
+		*more = false;
+		return SMC_PENDING;
+	}
+	return smc_server_join(hs);
+}
+
+static enum smc_outcome take_step(struct smc_handshake *hs, bool *more)
+{
+	switch (hs->phase) {
+	case SMC_PHASE_MESSAGE:
+		return message_step(hs, more);
+	case SMC_PHASE_JOINING:
+		return joining_step(hs, more);
+	default:
+		return answer_step(hs, more);
+	}
 }
 
 /**
@@ -433,7 +491,6 @@ enum smc_outcome smc_handshake_step(struct smc_handshake *hs)
 	bool more = true;
 
 	while (outcome == SMC_PENDING && more)
-		outcome = hs->phase == SMC_PHASE_MESSAGE ? message_step(hs, &more) :
-							   answer_step(hs, &more);
+		outcome = take_step(hs, &more);
 	return outcome;
 }

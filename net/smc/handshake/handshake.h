@@ -32,13 +32,15 @@ enum smc_outcome {
 /**
  * enum smc_phase - what a handshake waits for
  * @SMC_PHASE_MESSAGE: the peer's next message
+ * @SMC_PHASE_JOINING: server: the group is formed by another connection of this client
  * @SMC_PHASE_OPENING: the connection is opened; then our Accept or Confirm goes out
  * @SMC_PHASE_SETTLING: all messages are exchanged; the transport sees whether it works
  *
- * In the latter two the transport waits for the peer, and reports by smc_conn_ready().
+ * In the last two the transport waits for the peer, and reports by smc_conn_ready().
  */
 enum smc_phase {
 	SMC_PHASE_MESSAGE,
+	SMC_PHASE_JOINING,
 	SMC_PHASE_OPENING,
 	SMC_PHASE_SETTLING,
 };
@@ -61,6 +63,8 @@ enum smc_phase {
  * @candidates: by enum smc_mode: our devices; references are held
  * @sent: our Proposal, later our Confirm (client), or our Accept (server)
  * @choice: what we chose (server)
+ * @entry: the way into the group (server)
+ * @is_doomed: the path does not work, and the server's Decline must come (client)
  * @version: of the Proposal, later of the variant chosen, for the form of a Decline
  * @reason: why fallback: enum smc_reason
  * @peer_diagnosis: what the peer's Decline said
@@ -88,6 +92,8 @@ struct smc_handshake {
 		struct smc_clc_accept accept;
 	} sent;
 	struct smc_choice choice;
+	struct smc_group_entry entry;
+	bool is_doomed;
 	u8 version;
 	u32 reason;
 	u32 peer_diagnosis;
@@ -126,6 +132,8 @@ bool smc_subnet_is_ipv4(const struct sock *tcp);
 bool smc_subnet_describe(const struct sock *tcp, struct smc_clc_subnet *out);
 bool smc_subnet_shared(const struct sock *tcp, const struct smc_clc_subnet *peer);
 
+void smc_subnet_remote(const struct sock *tcp, struct in6_addr *out);
+
 /* io.c */
 int smc_handshake_receive(struct smc_handshake *hs);
 int smc_handshake_write(struct socket *tcp, const void *buf, size_t len);
@@ -135,6 +143,7 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs);
 enum smc_outcome smc_client_opened(struct smc_handshake *hs);
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs);
+enum smc_outcome smc_server_join(struct smc_handshake *hs);
 enum smc_outcome smc_server_opened(struct smc_handshake *hs);
 enum smc_outcome smc_server_confirmed(struct smc_handshake *hs);
 enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason);

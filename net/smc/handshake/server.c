@@ -52,42 +52,34 @@ static void find_reach_r(const struct smc_handshake *hs, struct smc_local *local
 	}
 }
 
-/*
- * Join the group of this client, or form one: only the server decides about
- * first contact (V2-FCE-01).
- */
-static struct smc_group *get_group(struct smc_handshake *hs, struct smc_clc_accept *accept)
+/* What the group must be, and what it will be if there is none yet */
+static void describe_group(struct smc_handshake *hs)
 {
 	const struct smc_choice *choice = &hs->choice;
 	enum smc_mode mode = smc_variant_mode(choice->variant);
-	const struct smc_candidate *candidate = &hs->candidates[mode].list[choice->device];
-	struct smc_clc_first_contact *fc = &accept->first_contact;
-	struct net *net = sock_net(hs->conn->sk);
-	struct smc_group_key key = {
-		.role		= SMC_SERVER,
-		.variant	= choice->variant,
-		.peer_id	= hs->msg.proposal.peer_id,
-		.peer.ism	= choice->peer,
-		.peer.gid	= choice->peer_gid,
-		.local		= candidate->address,
-		.eid		= choice->eid,
-	};
-	struct smc_group *group;
+	struct smc_group_entry *entry = &hs->entry;
+	struct smc_clc_first_contact *fc = &entry->first_contact;
+	struct smc_group_key *key = &entry->key;
 
+	entry->conn = hs->conn;
+	entry->transport = hs->transports[mode];
+	entry->candidate = &hs->candidates[mode].list[choice->device];
+	key->role = SMC_SERVER;
+	key->variant = choice->variant;
+	key->peer_id = hs->msg.proposal.peer_id;
+	key->peer.ism = choice->peer;
+	key->peer.gid = choice->peer_gid;
+	key->local = entry->candidate->address;
+	key->eid = choice->eid;
+	smc_subnet_remote(hs->tcp->sk, &key->remote);
 	if (mode == SMC_MODE_R)
-		memcpy(key.peer.mac, choice->peer_mac, sizeof(key.peer.mac));
-	group = smc_group_find(net, &key, NULL);
-	if (group)
-		return group;
-
-	accept->is_first_contact = true;
+		memcpy(key->peer.mac, choice->peer_mac, sizeof(key->peer.mac));
 	if (choice->variant & SMC_VARIANTS_V2)
 		smc_handshake_first_contact(fc, choice->release);
 	if (choice->variant == SMC_VARIANT_R2) {
 		fc->max_conns = choice->max_conns;
 		fc->max_links = choice->max_links;
 	}
-	return smc_group_create(net, &key, hs->transports[mode], candidate, fc);
 }
 
 static u32 choose(struct smc_handshake *hs)
@@ -113,9 +105,7 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 {
 	struct smc_clc_accept *accept = &hs->sent.accept;
 	const struct smc_choice *choice = &hs->choice;
-	struct smc_group *group;
 	u32 reason;
-	int err;
 
 	hs->version = hs->msg.proposal.version;
 	reason = smc_handshake_excluded(hs->tcp->sk);
@@ -130,10 +120,43 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	accept->variant = choice->variant;
 	accept->eid = choice->eid;
 	accept->d_reason_saved = choice->d_reason_saved;
-	group = get_group(hs, accept);
+	describe_group(hs);
+	return smc_server_join(hs);
+}
+
+/* Another connection of the client is about to form the group: see what becomes of it */
+static enum smc_outcome await_group(struct smc_handshake *hs)
+{
+	smc_handshake_await(hs, SMC_PHASE_JOINING);
+	hs->deadline = hs->entry.until;
+	return SMC_PENDING;
+}
+
+/**
+ * smc_server_join() - the choice is made: join the group of this client, or form one
+ * @hs: the handshake; hs->entry says which
+ *
+ * Only the server decides about first contact (V2-FCE-01).
+ *
+ * Return: how far the handshake is.
+ */
+enum smc_outcome smc_server_join(struct smc_handshake *hs)
+{
+	struct smc_clc_accept *accept = &hs->sent.accept;
+	struct smc_group *group;
+	bool first;
+	int err;
+
+	group = smc_group_enter(sock_net(hs->conn->sk), &hs->entry, &first);
+	if (group == ERR_PTR(-EINPROGRESS))
+		return await_group(hs);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
-	hs->conn->first_contact = accept->is_first_contact;
+	accept->is_first_contact = first;
+	if (first)
+		accept->first_contact = hs->entry.first_contact;
+	hs->conn->first_contact = first;
+	hs->conn->is_other = false;
 	err = smc_conn_open(hs->conn, group->transport, group);
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_OPENING);

@@ -30,6 +30,22 @@ bool smc_subnet_is_ipv4(const struct sock *tcp)
 #endif
 }
 
+/**
+ * smc_subnet_remote() - the peer's address
+ * @tcp: a connected TCP socket
+ * @out: result; IPv4 as ::ffff:a.b.c.d
+ */
+void smc_subnet_remote(const struct sock *tcp, struct in6_addr *out)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6) {
+		*out = tcp->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(tcp->sk_daddr, out);
+}
+
 /* The subnet of the address that the connection uses; the caller is in an RCU section */
 static bool describe_ipv4(const struct net_device *dev, __be32 addr, struct smc_clc_subnet *out)
 {

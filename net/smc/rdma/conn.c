@@ -594,19 +594,21 @@ static bool may_be_written(const struct smcr_conn *rc)
  * as when it says that by a Decline (R-DEC-11), no further connection joins. The memory is given
  * back when those that are in the group have ended. The server opens a new group for what comes
  * then; a client that is told to join this one answers that it is out of sync (R-SC-07), which
- * costs that connection its SMC, so a client is more patient.
+ * costs that connection its SMC, so a client is more patient. All who are in a server's group have
+ * its address; in a client's there may be a server that only names another one's group.
  */
 static void abandon_element(struct smcr_conn *rc)
 {
 	struct smcr_group *rg = rc->rg;
 	unsigned int most = rg->role == SMC_SERVER ? MAX_ABANDONED : MAX_ABANDONED_CLIENT;
+	bool other = rc->conn->is_other;
 	bool enough;
 
 	spin_lock_bh(&rg->lock);
-	enough = ++rg->nr_abandoned >= most;
+	enough = ++*(other ? &rg->nr_abandoned_others : &rg->nr_abandoned) >= most;
 	spin_unlock_bh(&rg->lock);
 	if (enough)
-		smc_group_discard(rc->conn->group);
+		smc_group_blame(rc->conn->group, other);
 }
 
 static void release_element(struct smcr_conn *rc)

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "../event.h"
+#include "../group/path.h"
 #include "conn.h"
 #include "device.h"
 #include "group.h"
@@ -157,6 +158,29 @@ void smcr_group_tell(struct smcr_link *link, bool up)
 	}
 }
 
+/**
+ * smcr_group_blame_path() - the peer's port does not answer
+ * @link: the link
+ *
+ * Before a first contact is told of it, because that ends the link group. Process context,
+ * without spin locks.
+ */
+void smcr_group_blame_path(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smc_group *group = hold_group(rg);
+	struct smc_path path;
+
+	if (!group)
+		return;
+	path.local = group->local.gid;
+	path.peer = group->key.peer.gid;
+	path.remote = group->key.remote;
+	smc_path_failed(group->net, &path, READ_ONCE(rg->settled) ? SMC_PATH_BROKE :
+								    SMC_PATH_NEVER_WORKED);
+	smc_group_put(group);
+}
+
 /* No link is left: nobody may join. @why: enum smc_reason, for a first contact that is under way */
 static void abandon(struct smcr_group *rg, u32 why)
 {
@@ -191,6 +215,8 @@ static void clear_links(struct smcr_group *rg)
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
 		smcr_group_tell(link, false);
+		if (READ_ONCE(link->no_path))
+			smcr_group_blame_path(link);
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
 			abandon(rg, why);

@@ -28,12 +28,13 @@ struct smcr_conn;
  * @version: 1 or 2, of SMC-R and so of LLC messages; constant
  * @net: the namespace; only valid while @group is not NULL
  * @net_cookie: its cookie, which stays
- * @lock: protects @group, @conns, @nr_conns, @nr_abandoned, @settling, @settled; taken
- *	with bottom halves off
+ * @lock: protects @group, @conns, @nr_conns, @nr_abandoned, @nr_abandoned_others, @settling,
+ *	@settled; taken with bottom halves off
  * @group: the link group, NULL once that has ended
  * @conns: connections by their alert token; read under RCU
  * @nr_conns: how many
  * @nr_abandoned: elements that nobody may use any more
+ * @nr_abandoned_others: those of connections to other addresses than the group's own
  * @settling: the connection of the first contact, while its conn_settle is in progress
  * @settled: first contact is over
  * @name: of the device of the first link, for monitoring
@@ -69,6 +70,7 @@ struct smcr_group {
 	DECLARE_HASHTABLE(conns, 6);
 	unsigned int nr_conns;
 	unsigned int nr_abandoned;
+	unsigned int nr_abandoned_others;
 	struct smcr_conn *settling;
 	bool settled;
 	char name[IB_DEVICE_NAME_MAX];
@@ -106,6 +108,9 @@ struct smcr_group *smcr_group_get(struct smcr_group *rg);
 void smcr_group_put(struct smcr_group *rg);
 void smcr_group_kick(struct smcr_group *rg);	/* let the work look. Any context. */
 void smcr_group_tell(struct smcr_link *link, bool up);	/* listeners. Process context. */
+
+/* The peer's port does not answer: remember it. Process context, while the link group is there */
+void smcr_group_blame_path(struct smcr_link *link);
 
 struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end);
 

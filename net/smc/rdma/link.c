@@ -16,9 +16,13 @@
 #include "group.h"
 #include "inspect.h"
 
+/*
+ * An adapter may take up to four times as long for a try: together less than the peer has for its
+ * answer at first contact, so that a path which does not work is found out before time is up.
+ */
 #define RETRIES		6	/* for software RoCE 7 is for ever, as it is for the next */
 #define RNR_RETRIES	7	/* for ever: a receiver that is not ready is not dead */
-#define ACK_TIMEOUT	17	/* 4.096 us << 17 = 0.5 s */
+#define ACK_TIMEOUT	15	/* 4.096 us << 15 = 0.13 s */
 #define RNR_TIMER	5	/* 0.06 ms */
 
 static atomic_t next_user_id;
@@ -82,6 +86,21 @@ void smcr_link_down(struct smcr_link *link, u32 reason)
 {
 	spin_lock_bh(&link->send_lock);
 	take_down(link, reason, __builtin_return_address(0));
+	spin_unlock_bh(&link->send_lock);
+}
+
+/**
+ * smcr_link_lose_path() - smcr_link_down() because the peer's port does not answer
+ * @link: the link; if it is not there, nothing happens
+ *
+ * Any context. The path is remembered, see smcr_group_blame_path().
+ */
+void smcr_link_lose_path(struct smcr_link *link)
+{
+	spin_lock_bh(&link->send_lock);
+	if (link->state == SMCR_LINK_FORMING || link->state == SMCR_LINK_ACTIVE)
+		WRITE_ONCE(link->no_path, true);
+	take_down(link, SMC_LINK_LOST_PATH, __builtin_return_address(0));
 	spin_unlock_bh(&link->send_lock);
 }
 
@@ -260,6 +279,7 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 	link->rts = false;
 	link->failed = false;
 	link->severed = false;
+	link->no_path = false;
 	link->last_received = jiffies;
 	if (!smcr_device_enter(gid->dev, link)) {
 		link->gid = NULL;

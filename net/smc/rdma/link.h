@@ -82,6 +82,7 @@ struct smcr_recv_slot;
  * @qp: queue pair
  * @failed: the device reported an error; the group's work takes the link down
  * @severed: it lost its port or address, which the peer may notice as well
+ * @no_path: it went down because the peer's port does not answer; written under @send_lock
  * @rts: the queue pair can send; written under @send_lock
  * @last_received: jiffies when something came in last, for keepalive
  * @send_lock: protects the send queue and what says so; taken with bottom halves
@@ -128,6 +129,7 @@ struct smcr_link {
 	struct ib_qp *qp;
 	bool failed;
 	bool severed;
+	bool no_path;
 	bool rts;
 	unsigned long last_received;
 
@@ -166,6 +168,7 @@ void smcr_link_clear(struct smcr_link *link);	/* only in the group's work */
 
 /* Any context: the link failed, or must end. More than one call does no harm. */
 void smcr_link_down(struct smcr_link *link, u32 reason);
+void smcr_link_lose_path(struct smcr_link *link);	/* the peer's port does not answer */
 void smcr_link_down_locked(struct smcr_link *link, u32 reason);	/* with @send_lock */
 
 static inline bool smcr_link_usable(const struct smcr_link *link)

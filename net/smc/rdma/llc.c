@@ -21,6 +21,7 @@
 #define RETRY_SEND	(HZ / 50 + 1)
 #define FLUSH_TIME	(HZ / 5)
 #define CLOSE_TIME	(2 * HZ)
+#define CLIENT_EXTRA	(3 * HZ)
 #define NEVER		MAX_JIFFY_OFFSET
 
 /**
@@ -319,10 +320,14 @@ u32 smcr_llc_why_lost(const struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
 
+	u32 why;
+
 	if (READ_ONCE(link->reason) != SMC_LINK_LOST_PATH)
 		return SMC_REASON_NO_ACTIVE_LINK;
-	return smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow),
-				   READ_ONCE(link->severed));
+	why = smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow),
+				  READ_ONCE(link->severed));
+	return why == SMC_REASON_NO_ACTIVE_LINK && READ_ONCE(link->no_path) ?
+	       SMC_REASON_NO_PATH : why;
 }
 
 static void begin_settling(struct smcr_link *link)
@@ -336,8 +341,11 @@ static void begin_settling(struct smcr_link *link)
 		return;
 	}
 	smcr_llc_await(rg, SMC_LLC_FLOW_CONFIRM, link);
+	/* If the server gets nothing through, its Decline comes after its own time limit */
 	if (is_server(rg))
 		smcr_llc_start_confirm(link);
+	else
+		llc->deadline += CLIENT_EXTRA;
 }
 
 /* First contact: before CLC is done nothing can be said about messages that came */
@@ -380,6 +388,8 @@ static void check_deadline(struct smcr_group *rg)
 		return;
 	}
 	llc->has_deadline = false;
+	if (llc->settling && llc->flow_link)
+		smcr_group_blame_path(llc->flow_link);
 	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
 	pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name, llc->flow_link->number,
 			     smc_llc_flow_name(llc->flow));

@@ -250,7 +250,10 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		/* The slots are freed when nothing is in the queue any more */
-		smcr_link_down(link, SMC_LINK_LOST_PATH);
+		if (wc->status == IB_WC_RETRY_EXC_ERR)
+			smcr_link_lose_path(link);
+		else
+			smcr_link_down(link, SMC_LINK_LOST_PATH);
 		return;
 	}
 	spin_lock_bh(&link->send_lock);

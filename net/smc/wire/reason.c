@@ -80,6 +80,8 @@ const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT] = {
 	{ SMC_REASON_BUFFER_LIMIT, "BUFLIMIT", "limit of buffer memory reached", -ENOBUFS, true },
 	{ SMC_REASON_TOO_MANY_HANDSHAKES, "MAX_HS", "too many handshakes at once",
 	  -EAGAIN, true },
+	{ SMC_REASON_TOO_MANY_GROUPS, "MAX_LGR", "too many link groups", -EUSERS, true },
+	{ SMC_REASON_NO_PATH, "NO_PATH", "RDMA path to the peer does not work", -EHOSTDOWN, true },
 
 	/* During the handshake */
 	{ SMC_REASON_OUT_OF_SYNC, "SYNCERR", "link group out of sync", -ECONNABORTED, true },
@@ -158,6 +160,10 @@ u32 smc_reason_from_errno(int error)
 		return SMC_REASON_OPTION;
 	case -EAGAIN:
 		return SMC_REASON_TOO_MANY_HANDSHAKES;
+	case -EUSERS:
+		return SMC_REASON_TOO_MANY_GROUPS;
+	case -EHOSTDOWN:
+		return SMC_REASON_NO_PATH;
 	default:
 		return SMC_REASON_INTERNAL;
 	}

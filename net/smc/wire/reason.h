@@ -53,6 +53,8 @@ enum smc_reason {
 	SMC_REASON_ADDRESS_FAMILY	= 0x03100005,
 	SMC_REASON_BUFFER_LIMIT		= 0x03100006,
 	SMC_REASON_TOO_MANY_HANDSHAKES	= 0x03100007,
+	SMC_REASON_TOO_MANY_GROUPS	= 0x03100008,
+	SMC_REASON_NO_PATH		= 0x03100009,
 	SMC_REASON_OUT_OF_SYNC		= 0x04000000,
 	SMC_REASON_PEER_DECLINED	= 0x05000000,
 	SMC_REASON_INTERNAL		= 0x09990000,
@@ -96,7 +98,7 @@ struct smc_reason_info {
 };
 
 /* The table, sorted by code; an index into it can serve as counter index */
-#define SMC_REASON_COUNT	50
+#define SMC_REASON_COUNT	52
 
 extern const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT];
 

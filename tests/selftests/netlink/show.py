@@ -121,7 +121,8 @@ def nothing_of_smcr():
 def fresh_counters():
     counters = stats()
     equal('order', list(counters), ['smcd-tech', 'smcr-tech', 'clnt-hs-err-cnt', 'srv-hs-err-cnt',
-                                    'buffer-used', 'buffer-limit', 'hs-now', 'hs-time'])
+                                    'buffer-used', 'buffer-limit', 'hs-now', 'hs-time',
+                                    'path-fail-cnt', 'paths-bad'])
     for technology in ('smcd-tech', 'smcr-tech'):
         nest = counters[technology]
         equal(f'{technology}: order', list(nest), TECHNOLOGY)

@@ -91,3 +91,11 @@ def as_nobody(function):
         finally:
             os._exit(status)
     return os.waitpid(pid, 0)[1] == 0
+
+
+def fallbacks(gen, before=None):
+    """How often connections became TCP, by side (1 is the server) and reason; since an earlier call"""
+    messages = [m['fback-stats'] for m in gen.show('get-fback-stats')]
+    counts = {(m['type'], m['rsn-code']): m['rsn-cnt'] for m in messages}
+    more = {key: count - (before or {}).get(key, 0) for key, count in counts.items()}
+    return {key: count for key, count in more.items() if count}

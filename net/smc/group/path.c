@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Paths of SMC-R that did not work.
+ *
+ * That a packet of RoCE does not arrive (a firewall, a switch without the right settings, an MTU)
+ * is found out by its retries, which take a second or more. Only the first connection shall pay
+ * for that: the path is remembered for net.smc.smcr_path_retry_time, and connections are TCP at
+ * once. Then it is tried again.
+ *
+ * The list is short, and bounded also for each peer, because peers can fill it on purpose.
+ */
+
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+
+#include "../event.h"
+#include "../net.h"
+#include "path.h"
+
+#define FAILED_MAX	256
+#define FAILED_OF_PEER	8
+#define BAD		2	/* sum of enum smc_path_failure */
+
+/**
+ * struct failed - a path that failed
+ * @list: in smc_paths.failed
+ * @path: the path
+ * @failures: sum of enum smc_path_failure
+ * @until: jiffies when it is forgotten
+ */
+struct failed {
+	struct list_head list;
+	struct smc_path path;
+	unsigned int failures;
+	unsigned long until;
+};
+
+static void forget(struct smc_paths *paths, struct failed *failed)
+{
+	lockdep_assert_held(&paths->lock);
+	list_del(&failed->list);
+	paths->nr--;
+	kfree(failed);
+}
+
+static struct failed *find_failed(struct smc_paths *paths, const struct smc_path *path)
+{
+	struct failed *failed, *next, *found = NULL;
+
+	lockdep_assert_held(&paths->lock);
+	list_for_each_entry_safe(failed, next, &paths->failed, list) {
+		if (time_after_eq(jiffies, failed->until))
+			forget(paths, failed);
+		else if (!memcmp(&failed->path, path, sizeof(*path)))
+			found = failed;
+	}
+	return found;
+}
+
+/* Forget the oldest one, of the same peer if that has many */
+static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
+{
+	struct failed *failed, *oldest_of_peer = NULL;
+	unsigned int of_peer = 0;
+
+	list_for_each_entry(failed, &paths->failed, list) {
+		if (!ipv6_addr_equal(&failed->path.remote, remote))
+			continue;
+		oldest_of_peer = failed;
+		of_peer++;
+	}
+	if (of_peer >= FAILED_OF_PEER)
+		forget(paths, oldest_of_peer);
+	else if (paths->nr >= FAILED_MAX)
+		forget(paths, list_last_entry(&paths->failed, struct failed, list));
+}
+
+/**
+ * smc_path_failed() - a path did not work
+ * @net: the namespace
+ * @path: the path
+ * @failure: what happened
+ *
+ * Process context or softirq; does not sleep.
+ */
+void smc_path_failed(struct net *net, const struct smc_path *path, enum smc_path_failure failure)
+{
+	struct failed *failed, *fresh = kmalloc(sizeof(*fresh), GFP_ATOMIC | __GFP_NOWARN);
+	struct smc_net *sn = smc_net(net);
+	int seconds = READ_ONCE(sn->knobs.path_retry_time);
+	struct smc_paths *paths = &sn->paths;
+	bool turned_bad = false;
+
+	this_cpu_inc(sn->stats->path_failures);
+	spin_lock_bh(&paths->lock);
+	failed = find_failed(paths, path);
+	if (!failed && fresh && seconds) {
+		make_room(paths, &path->remote);
+		failed = fresh;
+		fresh = NULL;
+		failed->path = *path;
+		failed->failures = 0;
+		list_add(&failed->list, &paths->failed);
+		paths->nr++;
+	}
+	if (failed) {
+		turned_bad = failed->failures < BAD && failed->failures + failure >= BAD;
+		failed->failures += failure;
+		failed->until = jiffies + (unsigned long)seconds * HZ;
+		list_move(&failed->list, &paths->failed);
+	}
+	spin_unlock_bh(&paths->lock);
+	kfree(fresh);
+	if (turned_bad)
+		smc_event_path(net, path, seconds);
+}
+
+/**
+ * smc_path_is_bad() - shall a connection be TCP because of its path?
+ * @net: the namespace
+ * @path: the path
+ *
+ * Process context or softirq; does not sleep.
+ *
+ * Return: whether the path failed lately.
+ */
+bool smc_path_is_bad(struct net *net, const struct smc_path *path)
+{
+	struct smc_paths *paths = &smc_net(net)->paths;
+	const struct failed *failed;
+	bool bad;
+
+	if (list_empty_careful(&paths->failed))
+		return false;
+	spin_lock_bh(&paths->lock);
+	failed = find_failed(paths, path);
+	bad = failed && failed->failures >= BAD;
+	spin_unlock_bh(&paths->lock);
+	return bad;
+}
+
+/**
+ * smc_path_count_bad() - how many paths are not used now?
+ * @net: the namespace
+ *
+ * Process context or softirq; does not sleep.
+ *
+ * Return: their number.
+ */
+unsigned int smc_path_count_bad(struct net *net)
+{
+	struct smc_paths *paths = &smc_net(net)->paths;
+	const struct failed *failed;
+	unsigned int nr = 0;
+
+	spin_lock_bh(&paths->lock);
+	list_for_each_entry(failed, &paths->failed, list)
+		nr += failed->failures >= BAD && time_before(jiffies, failed->until);
+	spin_unlock_bh(&paths->lock);
+	return nr;
+}
+
+static void __net_exit net_leave(struct net *net)
+{
+	struct smc_paths *paths = &smc_net(net)->paths;
+	struct failed *failed, *next;
+
+	spin_lock_bh(&paths->lock);
+	list_for_each_entry_safe(failed, next, &paths->failed, list)
+		forget(paths, failed);
+	spin_unlock_bh(&paths->lock);
+}
+
+static struct pernet_operations net_ops = {
+	.exit = net_leave,
+};
+
+/**
+ * smc_path_init() - start to remember paths in all namespaces
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_path_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+/** smc_path_exit() - forget them; there are no groups any more */
+void smc_path_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of link groups of a namespace; smc_groups.lock is held unless said otherwise */
+#ifndef _NET_SMC_GROUP_TABLE_H
+#define _NET_SMC_GROUP_TABLE_H
+
+#include "../net.h"
+#include "group.h"
+
+/**
+ * struct smc_group_caps - how many groups there may be; read without the lock
+ * @all: in the namespace
+ * @of_peer: with the peers of one address
+ */
+struct smc_group_caps {
+	unsigned int all;
+	unsigned int of_peer;
+};
+
+struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_group_key *key,
+				 const struct smc_clc_accept *accept);
+void smc_table_join(struct smc_group *group);
+
+struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_group_key *key,
+				    unsigned int *nr);
+int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
+		    const struct smc_group_caps *caps, struct smc_group **evicted);
+void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group);
+void smc_table_add(struct smc_groups *groups, struct smc_group *group);
+bool smc_table_remove(struct smc_groups *groups, struct smc_group *group);
+
+void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group);
+
+#endif /* _NET_SMC_GROUP_TABLE_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The link groups of a namespace. What is done with them is in group/; the struct is here because
+ * it is part of the namespace's state.
+ */
+#ifndef _NET_SMC_GROUPS_H
+#define _NET_SMC_GROUPS_H
+
+#include <linux/atomic.h>
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
+#include <linux/spinlock.h>
+
+#define SMC_GROUP_HASH_BITS	8
+#define SMC_GROUP_SHARES	128
+
+/**
+ * struct smc_group_share - what the peers of one address have of all groups
+ * @nr: groups, forming ones included
+ * @idle: groups of the server's role without connections, oldest first
+ *
+ * Addresses are spread over the shares by a secret, so a few of them have one in common.
+ */
+struct smc_group_share {
+	unsigned int nr;
+	struct list_head idle;
+};
+
+/**
+ * struct smc_groups - link groups of one namespace
+ * @lock: protects all fields but @secret and @alive; taken with bottom halves off
+ * @list: those in which new connections may be made, newest first
+ * @last_serial: of the group that was listed last
+ * @by_key: the same and, of the server's role, those that are being formed
+ * @shares: by the address of the peer
+ * @nr: number of groups, forming ones included
+ * @nr_forming: groups of SMC-R and the server's role that are being formed
+ * @secret: makes it impossible to choose keys that end up in one bucket; constant
+ * @alive: groups whose memory is there. The namespace waits for the last one
+ */
+struct smc_groups {
+	spinlock_t lock;	/* see above */
+	struct list_head list;
+	u64 last_serial;
+	DECLARE_HASHTABLE(by_key, SMC_GROUP_HASH_BITS);
+	struct smc_group_share shares[SMC_GROUP_SHARES];
+	unsigned int nr;
+	unsigned int nr_forming;
+	siphash_key_t secret;
+	atomic_t alive;
+};
+
+static inline void smc_groups_init(struct smc_groups *groups)
+{
+	unsigned int i;
+
+	spin_lock_init(&groups->lock);
+	INIT_LIST_HEAD(&groups->list);
+	hash_init(groups->by_key);
+	for (i = 0; i < SMC_GROUP_SHARES; i++)
+		INIT_LIST_HEAD(&groups->shares[i].idle);
+	get_random_bytes(&groups->secret, sizeof(groups->secret));
+	atomic_set(&groups->alive, 0);
+}
+
+#endif /* _NET_SMC_GROUPS_H */

@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+usage: badpath.py
+
+A path of SMC-R on which nothing arrives, between two ports of one kernel: the first connection pays
+for it and is TCP, those after it are TCP at once, and after a while it is tried again. Counters,
+reasons and events tell.
+"""
+
+import socket
+import subprocess
+import time
+
+import smc
+import wire
+from cases import check, equal, run
+from spec import Family
+from wire import ADDRESS, gid
+
+R2 = 4                          # net.smc.variants
+NO_PATH, PEER_DECLINED = 0x03100009, 0x05000000
+SERVER, CLIENT = 1, 0           # type of fallback counters
+FIRST = 3.0                     # seconds that the first connection may take
+AT_ONCE = 0.5                   # the others; a retry of RDMA takes longer
+RETRY_TIME = 5
+GEN = Family('smc')
+BEFORE = 0
+
+
+def block(on):
+    """Packets of RoCE are lost when they come in, in both directions."""
+    for port in wire.PORTS:
+        subprocess.run(['ip', 'rule', 'add' if on else 'del', 'pref', '5', 'iif', f'smc{port}',
+                        'ipproto', 'udp', 'dport', '4791', 'blackhole'], check=True)
+
+
+def successes():
+    return GEN.show('get-stats')[0]['stats']['smcr-tech']['srv-v2-succ'] - BEFORE
+
+
+def counters():
+    stats = GEN.show('get-stats')[0]['stats']
+    return stats['path-fail-cnt'], stats['paths-bad'], successes()
+
+
+def groups():
+    return len(GEN.show('get-lgr-smcr'))
+
+
+def connect():
+    """Makes a connection and uses it; returns how long it took until both ends could."""
+    start = time.monotonic()
+    pair = smc.Pair(address=ADDRESS[socket.AF_INET, 1])
+    took = time.monotonic() - start
+    smc.send_all(pair.client, pair.server, 4000)
+    smc.send_all(pair.server, pair.client, 4000)
+    pair.close()
+    return took
+
+
+def no_groups():
+    smc.eventually(lambda: groups() == 0)
+    equal('no link group is left', groups(), 0)
+
+
+def works():
+    connect()
+    equal('SMC-R works', counters(), (0, 0, 1))
+    no_groups()
+
+
+def first_pays():
+    events = Family('smc')
+    events.listen()
+    block(True)
+    took = connect()
+    print(f'# the first connection took {took:.2f} s')
+    check('the first connection is not late', took < FIRST, took)
+    check('it has tried the path', took > AT_ONCE, took)
+    equal('both ends know the path', counters(), (2, 2, 1))
+    equal('reasons of both ends', smc.fallbacks(GEN, OLD), {(SERVER, NO_PATH): 1, (CLIENT, PEER_DECLINED): 1})
+    addresses = [ADDRESS[socket.AF_INET, port] for port in wire.PORTS]
+    told = []
+    smc.eventually(lambda: told.extend(e for name, e in events.events()
+                                       if name == 'path-down') or len(told) >= 2)
+    equal('those who listen were told', sorted((e['gid'], e['peer-gid'],
+                                                socket.inet_ntoa(e['peer-addr']), e['seconds'])
+                                               for e in told),
+          [(gid(mine), gid(other), other, RETRY_TIME)
+           for mine, other in (addresses, addresses[::-1])])
+
+
+def others_do_not():
+    for _ in range(3):
+        took = connect()
+        print(f'# another connection took {took:.3f} s')
+        check('another connection is TCP at once', took < AT_ONCE, took)
+    equal('it was not tried again', counters(), (2, 2, 1))
+    equal('reasons of both ends', smc.fallbacks(GEN, OLD), {(SERVER, NO_PATH): 4, (CLIENT, PEER_DECLINED): 4})
+
+
+def tried_again():
+    """While it does not work, now and then; once it does, SMC-R is back."""
+    check('it is forgotten', smc.eventually(lambda: counters()[1] == 0, 3 * RETRY_TIME))
+    took = connect()
+    check('one more connection pays', AT_ONCE < took < FIRST, took)
+    equal('it was tried again', counters(), (4, 2, 1))
+    block(False)
+    connect()
+    equal('TCP although it works again', counters(), (4, 2, 1))
+    check('it is forgotten again', smc.eventually(lambda: counters()[1] == 0, 3 * RETRY_TIME))
+    connect()
+    equal('SMC-R is back', counters(), (4, 0, 2))
+    no_groups()
+
+
+def switched_off():
+    smc.sysctl('smcr_path_retry_time', 0)
+    block(True)
+    for _ in range(2):
+        took = connect()
+        check('each connection tries the path', AT_ONCE < took < FIRST, took)
+    equal('failures are counted, and forgotten', counters(), (8, 0, 2))
+    block(False)
+    connect()
+    equal('SMC-R is back at once', counters(), (8, 0, 3))
+    no_groups()
+
+
+BEFORE = successes()
+OLD = smc.fallbacks(GEN)
+smc.sysctl('variants', R2)
+smc.sysctl('smcr_idle_timeout', 1)
+smc.sysctl('smcr_path_retry_time', RETRY_TIME)
+run(works, first_pays, others_do_not, tried_again, switched_off)
