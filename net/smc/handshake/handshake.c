@@ -49,7 +49,8 @@ void smc_handshake_free(struct smc_handshake *hs)
 {
 	enum smc_mode mode;
 
-	smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->entry);
+	if (hs->entry.waits)
+		smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->entry);
 	for (mode = 0; mode < SMC_MODES; mode++) {
 		if (!hs->transports[mode])
 			continue;
