@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The distribution's own module with a second RDMA port in the same physical network. It accepts a
+# second link, which we do not have, and takes that back: whoever is the server, and whether or not
+# both sides may have two links, link groups and connections go on. Version 2 only: of version 1 it
+# finds no GID on software RoCE.
+#
+# kernels: stock-6.12
+# daily: none
+# peer: intree
+# modules: smc smc_rdma smc_diag
+# timeout: 300
+
+# shellcheck disable=SC2317 # functions are called by name
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib/rdma.sh
+. "$(dirname "$0")/../../lib/rdma.sh"
+
+# second_port: another port of guest b on the same wire, and a name for that network
+second_port() {
+	modprobe macvlan && ip link add eth1 link eth0 type macvlan mode bridge &&
+		ip addr add 10.0.0.12/24 dev eth1 noprefixroute &&
+		ip addr add fd00::12/64 dev eth1 nodad noprefixroute && ip link set eth1 up &&
+		rdma link add rxe1 type rxe netdev eth1 && rdma_addressed rxe1 || return 1
+	smc_pnet -a WIRE -I eth0 && smc_pnet -a WIRE -D rxe0 && smc_pnet -a WIRE -D rxe1
+}
+
+# links NUMBER SERVER PORT: conversations of a new link group that may have so many links
+links() {
+	[ "$VM_GUEST" = b ] || echo "$1" >/proc/sys/net/smc/smcr_max_links_per_lgr
+	talk "$2" "$3" up both short
+}
+
+no_group() {
+	[ "$(objects link live)" = 0 ]
+}
+
+# The next first contact is that of a new group
+end_groups() {
+	if [ "$VM_GUEST" = a ]; then
+		check "idle groups end" wait_for "their end" no_group
+	fi
+	sync "ended-$1"
+}
+
+# log_links: what is said of links is written down; answers are "reply"
+log_links() {
+	echo 'type == 2' >"$events/filter" && echo 1 >"$events/enable"
+}
+
+answers() {
+	grep -c 'received type=2 reply' /sys/kernel/tracing/trace
+}
+
+events=/sys/kernel/tracing/events/smc/smcr_llc
+wire_up
+check "an RDMA port" rdma_guest
+if [ "$VM_GUEST" = b ]; then
+	check "a second port" second_port
+else
+	echo 1 >/proc/sys/net/smc/smcr_idle_timeout
+	check "what is said can be seen" log_links
+fi
+sync ports
+links 2 a 5001
+end_groups 1
+[ "$VM_GUEST" = b ] || is "a second link was accepted, and rejected" "$(answers)" 2
+links 2 b 5002
+end_groups 2
+links 1 a 5003
+end_groups 3
+
+if [ "$VM_GUEST" = a ]; then
+	is "of one link nobody asks for another" "$(answers)" 2
+	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
+	is "one link group each time" "$(objects link created)" 3
+	check "connections end" wait_for "connections to end" no_connection
+	echo 0 >"$events/enable"
+	check "link groups do not hold the module" rmmod smc_rdma
+	smc_expect_clean "no object is left over"
+else
+	check "monitoring is unloaded" rmmod smc_diag
+fi
+done_testing
