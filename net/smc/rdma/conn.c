@@ -15,7 +15,7 @@
 #include "group.h"
 
 #define EYE_CATCHER_BYTES	4
-/* Elements that a group may lose */
+/* Elements that a group may lose, and RMBs that its peer may refuse */
 #define MAX_ABANDONED		8
 #define MAX_ABANDONED_CLIENT	32
 
@@ -122,18 +122,34 @@ static int take_element(struct smcr_conn *rc)
 	if (rmb->element_bytes < wanted)
 		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
 	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, rmb->element_bytes);
-	return fresh;
+	return 0;
 }
 
-/* Return: whether to wait until the peer knows the RMB. The first one comes with CLC. */
-static bool await_announcement(struct smcr_conn *rc)
+/*
+ * Does the peer know the RMB? The first one comes with CLC, any other is announced by the first one
+ * that comes to this point, which need not be the one for which it was created. Return: 0,
+ * -EINPROGRESS, or -EREMOTEIO if it was refused meanwhile.
+ */
+static int await_announcement(struct smcr_conn *rc)
 {
 	struct smcr_group *rg = rc->rg;
+	struct smcr_rmb *rmb = rc->rmb;
+	bool announce = false;
+	int err = 0;
 
 	spin_lock_bh(&rg->lock);
-	rc->awaited = rg->settled && rc->rmb->state == SMCR_RMB_NEW;
+	if (rmb->state == SMCR_RMB_REFUSED) {
+		err = -EREMOTEIO;
+	} else if (rmb->state == SMCR_RMB_NEW && rg->settled) {
+		announce = !rmb->announcing;
+		rmb->announcing = true;
+		rc->awaited = true;
+		err = -EINPROGRESS;
+	}
 	spin_unlock_bh(&rg->lock);
-	return rc->awaited;
+	if (announce)
+		smcr_llc_announce(rg, rmb);
+	return err;
 }
 
 static bool has_link(struct smcr_group *rg)
@@ -175,6 +191,16 @@ static int reserve_ring(struct smcr_conn *rc)
 	return 0;
 }
 
+/* An upcall may have begun when it was enlisted */
+static void undo_open(struct smcr_conn *rc)
+{
+	smcr_conn_unuse(rc);
+	wait_for_completion(&rc->unused);
+	if (rc->rmb)
+		smcr_rmb_release(rc->rg, rc->rmb, rc->element, 0);
+	smcr_conn_put(rc);
+}
+
 /**
  * smcr_conn_open() - struct smc_transport: get a receive element, and what attaching it may need
  * @conn: the connection
@@ -185,7 +211,7 @@ int smcr_conn_open(struct smc_conn *conn)
 {
 	struct smcr_group *rg = conn->group->device;
 	struct smcr_conn *rc;
-	int fresh, err;
+	int err;
 
 	rc = kzalloc(sizeof(*rc), GFP_KERNEL_ACCOUNT);
 	if (!rc)
@@ -198,56 +224,37 @@ int smcr_conn_open(struct smc_conn *conn)
 	rc->rg = smcr_group_get(rg);
 
 	err = reserve_ring(rc);
+	if (!err)
+		err = take_element(rc);
+	if (!err)
+		err = enlist(rc);
 	if (err)
-		goto err_put;
-	fresh = take_element(rc);
-	if (fresh < 0) {
-		err = fresh;
-		goto err_put;
-	}
-	err = enlist(rc);
-	if (err)
-		goto err_release;
+		goto err_undo;
 	/* After it was enlisted: a link that goes down from now on finds it */
 	if (!has_link(rg)) {
 		err = -ENOLINK;
 		goto err_unlist;
 	}
 	WRITE_ONCE(conn->priv, rc);
-	if (!await_announcement(rc))
-		return 0;
-	if (fresh)
-		smcr_llc_announce(rg, rc->rmb);
-	return -EINPROGRESS;
+	err = await_announcement(rc);
+	if (!err || err == -EINPROGRESS)
+		return err;
 
+	WRITE_ONCE(conn->priv, NULL);
 err_unlist:
 	unlist(rc);
-err_release:
-	/* Nobody else waits for a new RMB; it stays, and is announced never */
-	smcr_rmb_release(rg, rc->rmb, rc->element, 0);
-	if (fresh)
-		WRITE_ONCE(rc->rmb->state, SMCR_RMB_REFUSED);
-err_put:
-	smcr_conn_unuse(rc);
-	smcr_conn_put(rc);
+err_undo:
+	undo_open(rc);
 	return err;
 }
 
-/**
- * smcr_rmb_announced() - the peer knows an RMB, or does not want to
- * @rg: the group
- * @rmb: the RMB
- * @err: 0 or a negative errno
- *
- * Any context, without locks.
- */
-void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
+/* Connections that wait for an RMB need wait no longer */
+static void tell_awaiting(struct smcr_group *rg, const struct smcr_rmb *rmb, u32 reason)
 {
 	struct smcr_conn *rc;
 	unsigned int i;
 
 	spin_lock_bh(&rg->lock);
-	WRITE_ONCE(rmb->state, err ? SMCR_RMB_REFUSED : SMCR_RMB_ANNOUNCED);
 again:
 	hash_for_each(rg->conns, i, rc, node) {
 		if (!rc->awaited || rc->rmb != rmb)
@@ -256,12 +263,59 @@ again:
 		if (!smcr_conn_use(rc))
 			continue;
 		spin_unlock_bh(&rg->lock);
-		smc_conn_ready(rc->conn, err ? SMC_REASON_LINK_RTOKEN : SMC_REASON_NONE);
+		smc_conn_ready(rc->conn, reason);
 		smcr_conn_unuse(rc);
 		spin_lock_bh(&rg->lock);
 		goto again;
 	}
 	spin_unlock_bh(&rg->lock);
+}
+
+/*
+ * Nobody else gets an element that the peer may still write to; only the end of the group, and
+ * with it of the keys, makes an end of that. A peer could use up all memory so, one connection
+ * after the other. One that has made us give up some has another view of this group than we have:
+ * as when it says that by a Decline (R-DEC-11), no further connection joins. The memory is given
+ * back when those that are in the group have ended. The server opens a new group for what comes
+ * then; a client that is told to join this one answers that it is out of sync (R-SC-07), which
+ * costs that connection its SMC, so a client is more patient. A peer that refuses RMBs
+ * lets us do much in vain, so that counts as well. All who are in a server's group have its
+ * address; in a client's there may be a server that only names another one's group (@other).
+ */
+static void count_loss(struct smcr_group *rg, bool other)
+{
+	unsigned int most = rg->role == SMC_SERVER ? MAX_ABANDONED : MAX_ABANDONED_CLIENT;
+	bool enough;
+
+	spin_lock_bh(&rg->lock);
+	enough = ++*(other ? &rg->nr_abandoned_others : &rg->nr_abandoned) >= most;
+	spin_unlock_bh(&rg->lock);
+	if (enough)
+		smcr_group_blame(rg, other);
+}
+
+/**
+ * smcr_rmb_announced() - the peer knows an RMB, or does not want to
+ * @rg: the group
+ * @rmb: the RMB; if the peer does not want it, it may be gone afterwards
+ * @err: 0 or a negative errno
+ *
+ * Process context, without locks.
+ */
+void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
+{
+	spin_lock_bh(&rg->lock);
+	WRITE_ONCE(rmb->state, err ? SMCR_RMB_REFUSED : SMCR_RMB_ANNOUNCED);
+	spin_unlock_bh(&rg->lock);
+	tell_awaiting(rg, rmb, err ? SMC_REASON_LINK_RTOKEN : SMC_REASON_NONE);
+	if (err)
+		count_loss(rg, false);	/* the link is the group's own peer */
+	/* Only now: nobody else may get the same address before */
+	spin_lock_bh(&rg->lock);
+	rmb->announcing = false;
+	spin_unlock_bh(&rg->lock);
+	if (err)
+		smcr_llc_kick(rg);	/* leads to smcr_rmbs_trim() */
 }
 
 /* One that has no link yet finds another, if there is one */
@@ -587,37 +641,13 @@ static bool may_be_written(const struct smcr_conn *rc)
 	       !(conn->rx_state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED));
 }
 
-/*
- * Nobody else gets an element that the peer may still write to; only the end of the group, and
- * with it of the keys, makes an end of that. A peer could use up all memory so, one connection
- * after the other. One that has made us give up some has another view of this group than we have:
- * as when it says that by a Decline (R-DEC-11), no further connection joins. The memory is given
- * back when those that are in the group have ended. The server opens a new group for what comes
- * then; a client that is told to join this one answers that it is out of sync (R-SC-07), which
- * costs that connection its SMC, so a client is more patient. All who are in a server's group have
- * its address; in a client's there may be a server that only names another one's group.
- */
-static void abandon_element(struct smcr_conn *rc)
-{
-	struct smcr_group *rg = rc->rg;
-	unsigned int most = rg->role == SMC_SERVER ? MAX_ABANDONED : MAX_ABANDONED_CLIENT;
-	bool other = rc->conn->is_other;
-	bool enough;
-
-	spin_lock_bh(&rg->lock);
-	enough = ++*(other ? &rg->nr_abandoned_others : &rg->nr_abandoned) >= most;
-	spin_unlock_bh(&rg->lock);
-	if (enough)
-		smc_group_blame(rc->conn->group, other);
-}
-
 static void release_element(struct smcr_conn *rc)
 {
 	const struct smc_conn *conn = rc->conn;
 	u32 written = conn->rx.ring.first + conn->rx.produced;
 
 	if (may_be_written(rc))
-		abandon_element(rc);
+		count_loss(rc->rg, rc->conn->is_other);
 	else
 		smcr_rmb_release(rc->rg, rc->rmb, rc->element, written);
 }

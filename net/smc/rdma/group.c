@@ -181,6 +181,23 @@ void smcr_group_blame_path(struct smcr_link *link)
 	smc_group_put(group);
 }
 
+/**
+ * smcr_group_blame() - the peer has made the group lose too much: nobody may join any more
+ * @rg: the group; those that are in it go on
+ * @other: as for smc_group_blame()
+ *
+ * Process context, without spin locks.
+ */
+void smcr_group_blame(struct smcr_group *rg, bool other)
+{
+	struct smc_group *group = hold_group(rg);
+
+	if (group) {
+		smc_group_blame(group, other);
+		smc_group_put(group);
+	}
+}
+
 /* No link is left: nobody may join. @why: enum smc_reason, for a first contact that is under way */
 static void abandon(struct smcr_group *rg, u32 why)
 {

@@ -33,7 +33,7 @@ struct smcr_conn;
  * @group: the link group, NULL once that has ended
  * @conns: connections by their alert token; read under RCU
  * @nr_conns: how many
- * @nr_abandoned: elements that nobody may use any more
+ * @nr_abandoned: elements that nobody may use any more, and RMBs that the peer refused
  * @nr_abandoned_others: those of connections to other addresses than the group's own
  * @settling: the connection of the first contact, while its conn_settle is in progress
  * @settled: first contact is over
@@ -111,6 +111,7 @@ void smcr_group_tell(struct smcr_link *link, bool up);	/* listeners. Process con
 
 /* The peer's port does not answer: remember it. Process context, while the link group is there */
 void smcr_group_blame_path(struct smcr_link *link);
+void smcr_group_blame(struct smcr_group *rg, bool other);	/* nobody may join. Process context. */
 
 struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end);
 

@@ -187,7 +187,7 @@ static inline u64 smcr_link_map(struct smcr_link *link, void *bytes, size_t len,
 
 /* send.c */
 int smcr_link_send(struct smcr_link *link, const struct smc_llc *msg);
-int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg);
+int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg, u32 *behind);
 void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc);
 void smcr_link_stop(struct smcr_conn *rc);
 void smcr_link_withdraw(struct smcr_conn *rc);

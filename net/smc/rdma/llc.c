@@ -50,8 +50,13 @@ static bool is_there(const struct smcr_link *link)
 	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
 }
 
-/* Let the work look at what came in. Any context. */
-static void kick(struct smcr_group *rg)
+/**
+ * smcr_llc_kick() - let the work look at what came in, or is to be done
+ * @rg: the group
+ *
+ * Any context.
+ */
+void smcr_llc_kick(struct smcr_group *rg)
 {
 	smcr_group_get(rg);
 	if (mod_delayed_work(smcr_wq, &rg->llc.work, 0))
@@ -92,7 +97,7 @@ void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len)
 		smcr_llc_violation(link, "too many messages");
 		return;
 	}
-	kick(link->group);
+	smcr_llc_kick(link->group);
 }
 
 /**
@@ -532,6 +537,7 @@ static void llc_work(struct work_struct *work)
 	check_deadline(rg);
 	handle_deferred(rg);
 	smcr_llc_announce_next(rg);
+	llc->retry_send |= smcr_rmbs_trim(rg);
 	smcr_llc_withdraw_next(rg);
 	check_closing(rg);
 	next = next_look(rg);
@@ -556,7 +562,7 @@ int smcr_llc_settle(struct smcr_link *link)
 	spin_lock_bh(&llc->lock);
 	llc->settle = link;
 	spin_unlock_bh(&llc->lock);
-	kick(link->group);
+	smcr_llc_kick(link->group);
 	return -EINPROGRESS;
 }
 
@@ -572,7 +578,7 @@ void smcr_llc_announce(struct smcr_group *rg, struct smcr_rmb *rmb)
 	spin_lock_bh(&llc->lock);
 	list_add_tail(&rmb->llc_node, &llc->wishes);
 	spin_unlock_bh(&llc->lock);
-	kick(rg);
+	smcr_llc_kick(rg);
 }
 
 static void forget_messages(struct smcr_link *link, struct list_head *messages,
@@ -631,7 +637,7 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 	}
 	mutex_unlock(&llc->mutex);
 	report(rg);
-	kick(rg);
+	smcr_llc_kick(rg);
 	return why;
 }
 
@@ -648,7 +654,7 @@ void smcr_llc_close(struct smcr_group *rg)
 	spin_lock_bh(&llc->lock);
 	llc->closing = true;
 	spin_unlock_bh(&llc->lock);
-	kick(rg);
+	smcr_llc_kick(rg);
 	wait_for_completion_timeout(&llc->closed, CLOSE_TIME);
 }
 

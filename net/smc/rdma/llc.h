@@ -152,6 +152,9 @@ void smcr_llc_init(struct smcr_group *group);
 /* No link is there any more. May sleep; afterwards there are no reports from here. */
 void smcr_llc_exit(struct smcr_group *group);
 
+/* Let the work look what is to be done. Any context. */
+void smcr_llc_kick(struct smcr_group *group);
+
 /* From the receive queue: @len bytes, not trusted; copied. Softirq. */
 void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len);
 

@@ -96,7 +96,7 @@ static int register_now(struct smcr_link *link, struct smcr_rmb *rmb)
 
 	if (reg->posted || !link->rts)
 		return 0;
-	err = smcr_link_post_reg(link, &reg->wr);
+	err = smcr_link_post_reg(link, &reg->wr, &reg->behind);
 	if (!err)
 		reg->posted = true;
 	return err;
@@ -276,10 +276,11 @@ static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int
 	list_for_each_entry(rmb, &rg->rmbs, list) {
 		u8 state = READ_ONCE(rmb->state);
 
-		if (rmb->element_bytes != wanted || state == SMCR_RMB_WITHDRAWN)
+		if (rmb->element_bytes != wanted || state == SMCR_RMB_WITHDRAWN ||
+		    state == SMCR_RMB_REFUSED)
 			continue;
 		*elements += rmb->nr_elements;
-		if (state == SMCR_RMB_REFUSED || free_element(rmb) < 0)
+		if (free_element(rmb) < 0)
 			continue;
 		if (state == SMCR_RMB_ANNOUNCED)
 			return rmb;
@@ -313,7 +314,7 @@ static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
  * @rg: the group
  * @wanted: its size; where memory is short, another one may be had
  * @element: its number, from 0
- * @fresh: its RMB is new, and nobody has announced it
+ * @fresh: its RMB is new
  *
  * May sleep.
  *
@@ -342,6 +343,21 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	return rmb;
 }
 
+/* Nobody uses it, and nobody will: the peer does not know it, and is not being told */
+static bool is_useless(struct smcr_group *rg, const struct smcr_rmb *rmb)
+{
+	u8 state = READ_ONCE(rmb->state);
+	bool announcing;
+
+	lockdep_assert_held(&rg->memory_lock);
+	if (state != SMCR_RMB_NEW && state != SMCR_RMB_REFUSED)
+		return false;
+	spin_lock_bh(&rg->lock);
+	announcing = rmb->announcing;
+	spin_unlock_bh(&rg->lock);
+	return !announcing && bitmap_empty(rmb->used, rmb->nr_elements);
+}
+
 /**
  * smcr_rmb_release() - nobody needs an element any more, and nobody writes to it
  * @rg: the group
@@ -353,11 +369,16 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
  */
 void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written)
 {
+	bool useless;
+
 	memset(smcr_rmb_element(rmb, element), 0, min(written, rmb->element_bytes));
 	mutex_lock(&rg->memory_lock);
 	__clear_bit(element, rmb->used);
 	rmb->idle_since = jiffies;
+	useless = is_useless(rg, rmb);
 	mutex_unlock(&rg->memory_lock);
+	if (useless)
+		smcr_llc_kick(rg);	/* leads to smcr_rmbs_trim() */
 }
 
 /* The first one stays: whoever comes next needs one */
@@ -408,6 +429,19 @@ void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb)
 	mutex_unlock(&rg->memory_lock);
 }
 
+static void discard(struct smcr_group *rg, struct smcr_rmb *rmb)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&rg->memory_lock);
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (rg->links[i].pd)
+			unregister(&rg->links[i], rmb);
+	list_del(&rmb->list);
+	WRITE_ONCE(rg->rmb_bytes, rg->rmb_bytes - smcr_rmb_bytes(rmb));
+	free_rmb(rmb);
+}
+
 /**
  * smcr_rmb_discard() - the peer has forgotten an RMB: free it (R-RK-15)
  * @rg: the group
@@ -417,16 +451,47 @@ void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb)
  */
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb)
 {
+	mutex_lock(&rg->memory_lock);
+	discard(rg, rmb);
+	mutex_unlock(&rg->memory_lock);
+}
+
+/* A request in the send queue names the memory region, which must stay until that is done */
+static bool is_being_registered(struct smcr_group *rg, const struct smcr_rmb *rmb)
+{
 	unsigned int i;
 
-	mutex_lock(&rg->memory_lock);
 	for (i = 0; i < SMCR_LINKS; i++)
-		if (rg->links[i].pd)
-			unregister(&rg->links[i], rmb);
-	list_del(&rmb->list);
-	WRITE_ONCE(rg->rmb_bytes, rg->rmb_bytes - smcr_rmb_bytes(rmb));
-	free_rmb(rmb);
+		if (rmb->links[i].posted &&
+		    (s32)(READ_ONCE(rg->links[i].tail) - rmb->links[i].behind) < 0)
+			return true;
+	return false;
+}
+
+/**
+ * smcr_rmbs_trim() - free RMBs that the peer did not want, or was never told of
+ * @rg: the group
+ *
+ * Those that no connection uses. May sleep.
+ *
+ * Return: whether one was left that will be free soon.
+ */
+bool smcr_rmbs_trim(struct smcr_group *rg)
+{
+	struct smcr_rmb *rmb, *next;
+	bool left = false;
+
+	mutex_lock(&rg->memory_lock);
+	list_for_each_entry_safe(rmb, next, &rg->rmbs, list) {
+		if (!is_useless(rg, rmb))
+			continue;
+		if (is_being_registered(rg, rmb))
+			left = true;
+		else
+			discard(rg, rmb);
+	}
 	mutex_unlock(&rg->memory_lock);
+	return left;
 }
 
 static struct smcr_send_ring *create_ring(u32 bytes)

@@ -29,17 +29,20 @@ struct smcr_link;
  * @dma: address for the device; the peer's name for the RMB is (mr->rkey, mr->iova)
  * @wr: the request that registers it
  * @posted: the link has got it
+ * @behind: when the link has completed so many sends, it is done
  */
 struct smcr_registration {
 	struct ib_mr *mr;
 	u64 dma;
 	struct ib_reg_wr wr;
 	bool posted;
+	u32 behind;
 };
 
 /**
  * enum smcr_rmb_state - may connections use an RMB?
- * @SMCR_RMB_NEW: not announced; connections that use it wait
+ * @SMCR_RMB_NEW: not announced; connections that use it wait. The first one of a group is
+ *	announced by CLC
  * @SMCR_RMB_ANNOUNCED: the peer knows it
  * @SMCR_RMB_REFUSED: the peer does not want it; no connection may use it
  * @SMCR_RMB_WITHDRAWN: the peer is being told that it goes; no connection may use it
@@ -57,6 +60,8 @@ enum smcr_rmb_state {
  * @llc_node: in one of the lists of struct smcr_llc, while it is being announced
  * @llc_error: 0 or a negative errno, what came of that
  * @state: enum smcr_rmb_state
+ * @announcing: smcr_llc_announce() was called, and what it reports is not dealt with yet;
+ *	protected by smcr_group.lock
  * @element_bytes: size of each element
  * @nr_elements: number of elements
  * @base: the memory
@@ -71,6 +76,7 @@ struct smcr_rmb {
 	struct list_head llc_node;
 	int llc_error;
 	u8 state;
+	bool announcing;
 	u32 element_bytes;
 	u8 nr_elements;
 	u8 *base;
@@ -130,6 +136,7 @@ void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
 struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age);
 void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb);
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
+bool smcr_rmbs_trim(struct smcr_group *rg);
 int smcr_memory_register(struct smcr_link *link);
 void smcr_memory_unregister(struct smcr_link *link);
 void smcr_memory_free(struct smcr_group *rg);

@@ -334,10 +334,11 @@ int smcr_link_send(struct smcr_link *link, const struct smc_llc *msg)
  * smcr_link_post_reg() - register memory with the device
  * @link: the link; its queue pair can send
  * @reg: the request. Whatever is posted later finds the memory registered
+ * @behind: it is done when link->tail is there
  *
  * Return: 0; -ENOLINK if the link cannot send; -EAGAIN if the send queue is full.
  */
-int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg)
+int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg, u32 *behind)
 {
 	struct smcr_send_slot *slot;
 	int err = 0;
@@ -354,6 +355,7 @@ int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg)
 		slot->rc = NULL;
 		slot->is_long = false;
 		post(link, slot, &reg->wr);
+		*behind = link->head;
 	}
 	spin_unlock_bh(&link->send_lock);
 	return err;

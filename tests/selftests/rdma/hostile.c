@@ -119,6 +119,8 @@ static bool answered(struct hostile *h, uint8_t *bytes)
 	memcpy(msg.bytes, bytes, LLC_LEN);
 	msg.len = LLC_LEN;
 	msg.bytes[LLC_AT_FLAGS] |= LLC_REPLY;
+	if (h->refuse && type == CONFIRM_RKEY)
+		msg.bytes[LLC_AT_FLAGS] |= LLC_NEGATIVE;
 	link_send(h, &msg);
 	return true;
 }

@@ -166,6 +166,7 @@ extern int chosen;		/* this test's */
  * @cut: so much of its Accept or Confirm is sent, 0: all
  * @deaf: it receives nothing by RDMA
  * @mute: it does not even answer TEST LINK
+ * @refuse: it wants no RMB that it is told of
  * @qp: its queue pair
  * @end: the module's
  * @peer_id: its stack
@@ -206,6 +207,7 @@ struct hostile {
 	size_t cut;
 	bool deaf;
 	bool mute;
+	bool refuse;
 	struct qp qp;
 	struct qp_end end;
 	uint64_t peer_id;

@@ -13,6 +13,10 @@
 
 #define PATIENT		.seconds = 40
 #define LOST_ELEMENTS	8	/* as many, and the group takes no further connections */
+#define LOST_BY_CLIENT	32	/* the same of a group whose server the attacker is */
+#define RMB_ELEMENTS	4	/* of the first RMB */
+#define OTHERS_RMBS	2
+#define FEW_CONNS	16	/* as few as a group may be limited to */
 
 static struct hostile first, h;
 static struct msg reply;
@@ -364,4 +368,117 @@ TEST(no_memory_to_send_from, .alone = true, .applies = as_client)
 	leave_all();
 	expect_alive(&other);
 	hostile_close(&other);
+}
+
+static int live_rmbs(void)
+{
+	FILE *objects = fopen("/sys/kernel/debug/smc/objects", "re");
+	int live = -1;
+	char line[200];
+
+	TRUE(objects);
+	while (live < 0 && fgets(line, sizeof(line), objects))
+		sscanf(line, "rmb %d", &live);
+	fclose(objects);
+	TRUE(live >= 0);
+	return live;
+}
+
+/* Those of honest programs come and go meanwhile */
+static void expect_no_more_rmbs(int before)
+{
+	long end = now_ms() + scaled(5000);
+
+	while (live_rmbs() > before + OTHERS_RMBS) {
+		if (now_ms() > end)
+			FAIL("%d RMBs, there were %d", live_rmbs(), before);
+		pause_briefly();
+	}
+}
+
+static struct hostile others[FEW_CONNS];
+
+static void fill_up(int nr)
+{
+	int i;
+
+	for (i = 1; i < nr; i++) {
+		hostile_join(&others[i], &first);
+		others[i].index = 1 + i;
+		hostile_clc(&others[i]);
+		hostile_finish(&others[i]);
+	}
+}
+
+static void leave_full(int nr)
+{
+	while (--nr)
+		hostile_leave(&others[nr]);
+	leave_all();
+}
+
+/* A connection that needs another RMB. Return: the reason why it is declined, 0: it is not */
+static uint32_t why_declined(void)
+{
+	hostile_join(&h, &first);
+	h.index = RMB_ELEMENTS + 1;
+	h.refuse = true;
+	hostile_propose(&h);
+	if (h.server)
+		hostile_answer(&h);
+	return hostile_await(&h, &reply) == DECLINED ? get(&reply, AT_DIAGNOSIS, 4) : 0;
+}
+
+/*
+ * What the attacker did not want is given back at once, and when it goes on so, it is no longer
+ * offered any: a client is in another group then, a server out of sync.
+ */
+TEST(keys_refused, .seconds = 60, .alone = true)
+{
+	int before, nr = 0;
+
+	hostile_open(&first);
+	fill_up(RMB_ELEMENTS);
+	before = live_rmbs();
+	while (why_declined() == RTOKEN) {
+		if (++nr > LOST_BY_CLIENT)
+			FAIL("%d RMBs were refused, and the next one is offered", nr);
+		expect_declined(&h);
+		hostile_leave(&h);
+		expect_no_more_rmbs(before);
+	}
+	EQ(nr, h.server ? LOST_BY_CLIENT : LOST_ELEMENTS);
+	if (h.server) {
+		EQ(get(&reply, AT_DIAGNOSIS, 4), OUT_OF_SYNC);
+		expect_declined(&h);
+	} else {
+		EQ(get(&reply, AT_TYPE, 1), ACCEPT);
+		EQ(get(&reply, AT_FLAGS, 1) & 0x08, 0x08);
+	}
+	leave_full(RMB_ELEMENTS);
+}
+
+static void limit_conns(struct msg *msg)
+{
+	if (get(msg, AT_FLAGS, 1) & 0x08)
+		put(msg, AT_R_MAX_CONNS, 1, FEW_CONNS);
+}
+
+/* A client that is told to join a group that is full has made an RMB for that */
+TEST(full_group, .seconds = 60, .alone = true, .applies = as_server_v2)
+{
+	int before, i;
+
+	hostile_init(&first);
+	first.spoil = limit_conns;
+	hostile_complete(&first);
+	fill_up(FEW_CONNS);
+	before = live_rmbs();
+	for (i = 0; i < 2 * LOST_ELEMENTS; i++) {
+		TRUE(why_declined());
+		expect_declined(&h);
+		hostile_leave(&h);
+		expect_no_more_rmbs(before);
+	}
+	leave_full(FEW_CONNS);
 }
