@@ -4,10 +4,22 @@
 # The hostile peer of SMC-R (selftests/rdma), while two honest programs talk over the same wire.
 # After rdma_wire (rdma.sh); with smc_run and rdma_peer in the path, and smc_synopt loaded.
 
+# rdma_peer_strangers: on the wire, as the application sees it, are addresses that nobody has, from
+# 10.9.0.128 on, and one of the attacker's that is not known yet, 10.9.0.3.
+rdma_peer_strangers() {
+	ip route add 10.9.0.128/25 dev smc1 src 10.9.0.2 && ip addr add 10.9.0.3/24 dev smc0 &&
+		ip rule add pref 21 to 10.9.0.3 lookup 101 &&
+		ip route add 10.9.0.3 dev smc1 src 10.9.0.2 table 101 || return 1
+	until grep -qs 'ffff:0a09:0003$' /sys/class/infiniband/rxe0/ports/1/gids/*; do
+		sleep 0.1
+	done
+}
+
 # rdma_peer_beside_talk TALK.PY: runs rdma_peer; prints TAP, with one more test: all that the honest
 # programs did meanwhile was good.
 rdma_peer_beside_talk() {
 	peer_talk=$1
+	rdma_peer_strangers || echo "# no strangers"
 	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
 	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds
 	echo 2 >/proc/sys/net/smc/smcr_max_links_per_lgr	# what is said of a second one is tested
@@ -23,7 +35,8 @@ rdma_peer_beside_talk() {
 	peer_honest >"$peer_work/said" 2>&1 &
 	peer_caller=$!
 
-	rdma_peer -s "${VM_SLOW:-1}" -j 8 >"$peer_work/tap"
+	# shellcheck disable=SC2086	# names of tests, all by default
+	rdma_peer -s "${VM_SLOW:-1}" -j 8 ${RDMA_PEER_TESTS-} >"$peer_work/tap"
 	grep -v '^1\.\.' "$peer_work/tap"
 	peer_points=$(sed -n 's/^1\.\.//p' "$peer_work/tap")
 	rm "$peer_work/go-on"

@@ -106,6 +106,30 @@ static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
 }
 
 /**
+ * smc_conn_resolve() - find out how to reach the peer, before there is a link group
+ * @conn: connection that is not open
+ * @transport: how its bytes shall travel; the caller holds its module
+ * @tcp: the TCP leg
+ * @candidate: our device
+ * @peer: the peer's; not trusted
+ *
+ * The socket lock is held. May sleep, but not for the peer.
+ *
+ * Return: 0; -EINPROGRESS until smc_conn_answered(), and whoever does not wait for that calls the
+ * transport's resolve_end; or another negative errno.
+ */
+int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
+		     const struct sock *tcp, const struct smc_candidate *candidate,
+		     const struct smc_address *peer)
+{
+	conn->answered = false;
+	conn->lost = false;
+	if (!transport->resolve)
+		return 0;
+	return transport->resolve(conn, tcp, candidate, peer);
+}
+
+/**
  * smc_conn_open() - get a receive buffer, or the promise of one
  * @conn: connection, with role, first_contact and rx.wanted set
  * @transport: how its bytes shall travel; the caller holds its module

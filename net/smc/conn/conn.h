@@ -14,6 +14,9 @@ struct smc_group;
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*progress)(struct smc_conn *conn));
 void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen);
+int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
+		     const struct sock *tcp, const struct smc_candidate *candidate,
+		     const struct smc_address *peer);
 int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 		  struct smc_group *group);
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);

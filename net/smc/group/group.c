@@ -127,6 +127,26 @@ struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *ke
 	return group;
 }
 
+/**
+ * smc_group_exists() - server: is there a group to join?
+ * @net: namespace
+ * @key: which
+ *
+ * Process context or softirq.
+ *
+ * Return: whether there is now; smc_group_enter() may find otherwise.
+ */
+bool smc_group_exists(struct net *net, const struct smc_group_key *key)
+{
+	struct smc_groups *groups = &smc_net(net)->groups;
+	bool exists;
+
+	spin_lock_bh(&groups->lock);
+	exists = smc_table_find(groups, key, NULL);
+	spin_unlock_bh(&groups->lock);
+	return exists;
+}
+
 static struct smc_group *alloc_group(struct net *net, const struct smc_group_key *key,
 				     const struct smc_transport *transport,
 				     const struct smc_candidate *candidate,

@@ -119,6 +119,7 @@ struct smc_group_entry {
 struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry, bool *first);
 void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry);
 
+bool smc_group_exists(struct net *net, const struct smc_group_key *key);
 struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept);
 struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *key,

@@ -7,12 +7,12 @@
  * carries control data. It reports upward only through the functions at the
  * end of this file. Nothing outside rdma/ and ism/ asks which transport it is on.
  *
- *	handshake	candidates, reaches
+ *	handshake	candidates, reaches, resolve
  *	link group	group_open, group_named, group_close, group_device_name
  *	connection	conn_open, conn_describe, conn_attach, conn_settle, conn_ends, conn_close
  *	data		cdc_post, cdc_fetch, cdc_kick
  *
- * No operation waits for the peer. Where an answer of the peer is needed, it returns
+ * No operation waits for the peer, or for the network. Where an answer is needed, it returns
  * -EINPROGRESS, and smc_conn_ready() reports the answer.
  */
 #ifndef _NET_SMC_GROUP_TRANSPORT_H
@@ -168,7 +168,15 @@ struct smc_conn_ends {
  *	is @tcp, at most as many as fit, with a reference each. May sleep.
  * @candidate_put: Drop the reference to a candidate's device.
  * @reaches: Does the device reach this peer? For emulated devices an equal CHID
- *	does not prove it (S-22); for SMC-R version 2 there must be a route. May sleep.
+ *	does not prove it (S-22); for SMC-R version 2 there must be a route. Nothing is
+ *	sent to find out. May sleep.
+ * @resolve: Before first contact, and only for the device chosen: find out what else
+ *	group_open and conn_attach must know of the way to this peer. @tcp is the TCP leg;
+ *	the connection is not open. May sleep. Returns 0, -EINPROGRESS while the network
+ *	is asked, or another negative errno, -EAGAIN when a limit was hit. NULL if all is
+ *	known.
+ * @resolve_end: The handshake has ended in the midst of that. Afterwards there is no
+ *	upcall. Does not sleep.
  *
  * @group_open: A link group was created; @candidate is the device chosen for
  *	it. Key, addresses and first_contact are set. Take what the group needs: SMC-R
@@ -230,6 +238,9 @@ struct smc_transport {
 	void (*candidates)(struct net *net, const struct sock *tcp, struct smc_candidates *out);
 	void (*candidate_put)(struct smc_candidate *candidate);
 	bool (*reaches)(const struct smc_candidate *candidate, const struct smc_address *peer);
+	int (*resolve)(struct smc_conn *conn, const struct sock *tcp,
+		       const struct smc_candidate *candidate, const struct smc_address *peer);
+	void (*resolve_end)(struct smc_conn *conn);
 
 	int (*group_open)(struct smc_group *group, const struct smc_candidate *candidate);
 	bool (*group_named)(const struct smc_group *group, const struct smc_clc_accept *accept);
@@ -268,7 +279,7 @@ void smc_candidates_put(const struct smc_transport *transport, struct smc_candid
  *	function
  * @reason: SMC_REASON_NONE, or enum smc_reason why it did not work out
  *
- * Once for each -EINPROGRESS, unless conn_close comes first; it may come before the
+ * Once for each -EINPROGRESS, unless conn_close or resolve_end comes first; it may come before the
  * operation has returned. Does not sleep; process context or softirq.
  */
 void smc_conn_ready(struct smc_conn *conn, u32 reason);

@@ -4,6 +4,7 @@
  *
  *	Proposal ->
  *			<- Accept		(or Decline: TCP)
+ *	[resolve: at first contact of SMC-R, the next hop on the way to the server]
  *	[open: the server may have to learn of new memory]
  *	Confirm ->				(or Decline: TCP)
  *	[settle: at first contact of SMC-R, the link is tried]
@@ -210,6 +211,22 @@ static int open_conn(struct smc_handshake *hs, const struct smc_transport *trans
 	return err ? err : opened;
 }
 
+static const struct smc_candidate *chosen_device(const struct smc_handshake *hs)
+{
+	return &hs->candidates[smc_variant_mode(hs->msg.accept.variant)].list[hs->choice.device];
+}
+
+/* At first contact all that can be found out about the way comes before the group */
+static int resolve_way(struct smc_handshake *hs, const struct smc_group_key *key)
+{
+	const struct smc_clc_accept *accept = &hs->msg.accept;
+
+	if (!accept->is_first_contact)
+		return 0;
+	return smc_conn_resolve(hs->conn, hs->transports[smc_variant_mode(accept->variant)],
+				hs->tcp->sk, chosen_device(hs), &key->peer);
+}
+
 /**
  * smc_client_accepted() - the server made its choice
  * @hs: the handshake; hs->msg is an Accept
@@ -220,28 +237,46 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 	enum smc_mode mode = smc_variant_mode(accept->variant);
-	const struct smc_transport *transport = hs->transports[mode];
-	const struct smc_candidate *candidate;
 	struct smc_group_key key;
-	struct smc_group *group;
-	u8 device = 0;
 	u32 reason;
 	int err;
 
 	/* From here on all is of one version (V2-VER-02) */
 	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
-	reason = smc_select_check_accept(&hs->sent.proposal, accept, &device);
+	hs->choice.device = 0;
+	reason = smc_select_check_accept(&hs->sent.proposal, accept, &hs->choice.device);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	if (mode == SMC_MODE_R)
-		device = proposed_port(hs, accept->variant);
-	candidate = &hs->candidates[mode].list[device];
-	get_key(hs, candidate, &key);
-	if (!transport->reaches(candidate, &key.peer))
+		hs->choice.device = proposed_port(hs, accept->variant);
+	get_key(hs, chosen_device(hs), &key);
+	if (!hs->transports[mode]->reaches(chosen_device(hs), &key.peer))
 		return smc_handshake_decline(hs, NULL, mode == SMC_MODE_R ? SMC_REASON_NO_ROUTE :
 					     SMC_REASON_NOT_OFFERED);
+	err = resolve_way(hs, &key);
+	if (err == -EINPROGRESS)
+		return smc_handshake_await(hs, SMC_PHASE_RESOLVING);
+	if (err)
+		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
+	return smc_client_resolved(hs);
+}
 
-	group = get_group(hs, transport, candidate, &key);
+/**
+ * smc_client_resolved() - the way to the server is known
+ * @hs: the handshake; hs->msg is still the Accept
+ *
+ * Return: how far the handshake is.
+ */
+enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
+{
+	enum smc_mode mode = smc_variant_mode(hs->msg.accept.variant);
+	const struct smc_transport *transport = hs->transports[mode];
+	struct smc_group_key key;
+	struct smc_group *group;
+	int err;
+
+	get_key(hs, chosen_device(hs), &key);
+	group = get_group(hs, transport, chosen_device(hs), &key);
 	if (!group)
 		return smc_handshake_decline(hs, NULL, SMC_REASON_OUT_OF_SYNC);
 	if (IS_ERR(group))

@@ -52,10 +52,14 @@ void smc_handshake_free(struct smc_handshake *hs)
 	if (hs->entry.waits)
 		smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->entry);
 	for (mode = 0; mode < SMC_MODES; mode++) {
-		if (!hs->transports[mode])
+		const struct smc_transport *transport = hs->transports[mode];
+
+		if (!transport)
 			continue;
-		smc_candidates_put(hs->transports[mode], &hs->candidates[mode]);
-		smc_transport_put(hs->transports[mode]);
+		if (hs->phase == SMC_PHASE_RESOLVING && transport->resolve_end)
+			transport->resolve_end(hs->conn);
+		smc_candidates_put(transport, &hs->candidates[mode]);
+		smc_transport_put(transport);
 	}
 	if (hs->in != hs->small)
 		kfree(hs->in);
@@ -399,15 +403,29 @@ static enum smc_outcome message_step(struct smc_handshake *hs, bool *more)
 	return broken(hs, err);
 }
 
+static enum smc_outcome resolved(struct smc_handshake *hs)
+{
+	hs->phase = SMC_PHASE_OPENING;	/* there is no resolving any more that could be ended */
+	return hs->conn->role == SMC_CLIENT ? smc_client_resolved(hs) : smc_server_join(hs);
+}
+
 static enum smc_outcome answered(struct smc_handshake *hs, u32 reason)
 {
 	if (hs->phase == SMC_PHASE_SETTLING)
 		return reason ? unsettled(hs, reason) : settled(hs);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
+	if (hs->phase == SMC_PHASE_RESOLVING)
+		return resolved(hs);
 	if (hs->conn->role == SMC_CLIENT)
 		return smc_client_opened(hs);
 	return smc_server_opened(hs);
+}
+
+/* Before the connection is open, the message that came last is still needed as it is */
+static bool can_go_on(const struct smc_handshake *hs, int err)
+{
+	return hs->phase == SMC_PHASE_RESOLVING ? err == -EAGAIN : err && !hs->is_doomed;
 }
 
 /*
@@ -423,7 +441,7 @@ static enum smc_outcome answer_step(struct smc_handshake *hs, bool *more)
 	err = smc_handshake_receive(hs);
 	if (!err && hs->msg.type == SMC_CLC_DECLINE)
 		return declined(hs);
-	if (err && !hs->is_doomed && smc_conn_answered(hs->conn, &reason))
+	if (can_go_on(hs, err) && smc_conn_answered(hs->conn, &reason))
 		return answered(hs, reason);
 	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING &&
 			       !hs->is_doomed))

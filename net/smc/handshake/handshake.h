@@ -32,14 +32,17 @@ enum smc_outcome {
 /**
  * enum smc_phase - what a handshake waits for
  * @SMC_PHASE_MESSAGE: the peer's next message
+ * @SMC_PHASE_RESOLVING: the way to the peer's device; then a link group is formed
  * @SMC_PHASE_JOINING: server: the group is formed by another connection of this client
  * @SMC_PHASE_OPENING: the connection is opened; then our Accept or Confirm goes out
  * @SMC_PHASE_SETTLING: all messages are exchanged; the transport sees whether it works
  *
- * In the last two the transport waits for the peer, and reports by smc_conn_ready().
+ * When resolving, opening and settling the transport waits for the peer or the network, and reports
+ * by smc_conn_ready().
  */
 enum smc_phase {
 	SMC_PHASE_MESSAGE,
+	SMC_PHASE_RESOLVING,
 	SMC_PHASE_JOINING,
 	SMC_PHASE_OPENING,
 	SMC_PHASE_SETTLING,
@@ -62,7 +65,7 @@ enum smc_phase {
  * @transports: by enum smc_mode; held, NULL if there is none
  * @candidates: by enum smc_mode: our devices; references are held
  * @sent: our Proposal, later our Confirm (client), or our Accept (server)
- * @choice: what we chose (server)
+ * @choice: what we chose (server); of it @device is ours (client)
  * @entry: the way into the group (server)
  * @is_doomed: the path does not work, and the server's Decline must come (client)
  * @version: of the Proposal, later of the variant chosen, for the form of a Decline
@@ -141,6 +144,7 @@ int smc_handshake_write(struct socket *tcp, const void *buf, size_t len);
 /* client.c, server.c: one function for each message or answer that can come in */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs);
+enum smc_outcome smc_client_resolved(struct smc_handshake *hs);
 enum smc_outcome smc_client_opened(struct smc_handshake *hs);
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs);
 enum smc_outcome smc_server_join(struct smc_handshake *hs);

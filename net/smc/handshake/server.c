@@ -3,6 +3,7 @@
  * The server's side of the handshake:
  *
  *			<- Proposal		(or Decline: TCP)
+ *	[resolve: at first contact of SMC-R, the next hop on the way to the client]
  *	[open: the client may have to learn of new memory]
  *	Accept ->				(or Decline: TCP)
  *			<- Confirm		(or Decline: TCP)
@@ -82,17 +83,42 @@ static void describe_group(struct smc_handshake *hs)
 	}
 }
 
+static void assume_reach(struct smc_local *local)
+{
+	u8 i;
+
+	for (i = 0; i < local->nr_ports; i++)
+		local->ports[i].reaches = true;
+}
+
+/* Routes are looked up only for a client with which all else is right */
 static u32 choose(struct smc_handshake *hs)
 {
 	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
 	struct smc_local local;
+	u32 reason;
 
 	smc_handshake_local(hs, &local);
 	find_reach_d(hs, &local);
-	find_reach_r(hs, &local);
+	assume_reach(&local);
 	if (proposal->offers & SMC_VARIANTS_V1)
 		local.same_subnet = smc_subnet_shared(hs->tcp->sk, &proposal->subnet);
+	reason = smc_select(&local, proposal, &hs->choice);
+	if (reason || !(hs->choice.variant & SMC_VARIANTS_R))
+		return reason;
+	find_reach_r(hs, &local);
 	return smc_select(&local, proposal, &hs->choice);
+}
+
+/* At first contact all that can be found out about the way comes before the group */
+static int resolve_way(struct smc_handshake *hs)
+{
+	const struct smc_group_entry *entry = &hs->entry;
+
+	if (!entry->transport->resolve || smc_group_exists(sock_net(hs->conn->sk), &entry->key))
+		return 0;
+	return smc_conn_resolve(hs->conn, entry->transport, hs->tcp->sk, entry->candidate,
+				&entry->key.peer);
 }
 
 /**
@@ -106,6 +132,7 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	struct smc_clc_accept *accept = &hs->sent.accept;
 	const struct smc_choice *choice = &hs->choice;
 	u32 reason;
+	int err;
 
 	hs->version = hs->msg.proposal.version;
 	reason = smc_handshake_excluded(hs->tcp->sk);
@@ -121,6 +148,11 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	accept->eid = choice->eid;
 	accept->d_reason_saved = choice->d_reason_saved;
 	describe_group(hs);
+	err = resolve_way(hs);
+	if (err == -EINPROGRESS)
+		return smc_handshake_await(hs, SMC_PHASE_RESOLVING);
+	if (err)
+		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
 	return smc_server_join(hs);
 }
 

@@ -15,6 +15,7 @@
 #include "../wire/reason.h"
 #include "device.h"
 #include "link.h"
+#include "neighbour.h"
 
 static DECLARE_RWSEM(devices_lock);	/* protects devices */
 static LIST_HEAD(devices);
@@ -273,13 +274,13 @@ static struct notifier_block netdev_events = {
  */
 int smcr_device_init(void)
 {
-	int err = smcr_route_init();
+	int err = smcr_neigh_init();
 
 	if (err)
 		return err;
 	err = register_netdevice_notifier(&netdev_events);
 	if (err)
-		goto err_route;
+		goto err_neigh;
 	err = ib_register_client(&ib_client);
 	if (err)
 		goto err_notifier;
@@ -287,8 +288,8 @@ int smcr_device_init(void)
 
 err_notifier:
 	unregister_netdevice_notifier(&netdev_events);
-err_route:
-	smcr_route_exit();
+err_neigh:
+	smcr_neigh_exit();
 	return err;
 }
 
@@ -297,5 +298,5 @@ void smcr_device_exit(void)
 {
 	ib_unregister_client(&ib_client);
 	unregister_netdevice_notifier(&netdev_events);
-	smcr_route_exit();
+	smcr_neigh_exit();
 }

@@ -306,7 +306,7 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
  *
  * The server's Accept tells, before the queue pair needs to know the way; clients
  * decline a link that needs a router without reason. If there is no way at all,
- * smcr_link_connect() will find that out. May sleep.
+ * smcr_link_connect() will find that out. May sleep, but waits for nobody.
  */
 void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer)
 {

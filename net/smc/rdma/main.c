@@ -9,6 +9,7 @@
 #include "device.h"
 #include "group.h"
 #include "inspect.h"
+#include "neighbour.h"
 
 struct workqueue_struct *smcr_wq;
 
@@ -20,6 +21,8 @@ static const struct smc_transport transport = {
 	.candidates	= smcr_gid_candidates,
 	.candidate_put	= smcr_gid_candidate_put,
 	.reaches	= smcr_route_reaches,
+	.resolve	= smcr_route_resolve,
+	.resolve_end	= smcr_neigh_forget,
 	.group_open	= smcr_group_open,
 	.group_named	= smcr_group_named,
 	.group_close	= smcr_group_close,

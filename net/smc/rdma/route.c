@@ -4,65 +4,66 @@
  *
  * Within one subnet the peer's MAC address is the one it named itself. Behind a gateway
  * it is the gateway's, which the neighbour table knows or finds out (V2-RTE-06 to
- * V2-RTE-11). Nothing waits for that under a lock, nor for long.
+ * V2-RTE-11). Nothing here waits for that: whoever needs it has asked for it before, see
+ * neighbour.c.
  */
 
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>
-#include <linux/wait.h>
+#include <net/arp.h>
 #include <net/ip6_fib.h>
+#include <net/ip6_route.h>
 #include <net/ipv6_stubs.h>
-#include <net/neighbour.h>
-#include <net/netevent.h>
 #include <net/route.h>
 #include <rdma/ib_cache.h>
 
 #include "device.h"
+#include "neighbour.h"
 
-#define NEIGHBOUR_WAIT	(2 * HZ)
 #define HOP_LIMIT	64
-
-static DECLARE_WAIT_QUEUE_HEAD(neighbours);	/* woken when a neighbour changed */
 
 /**
  * struct way - to the peer's port
- * @mac: next hop
  * @direct: no router is passed
+ * @named: @mac is what the peer named, and right; else that of @hop counts
+ * @mac: next hop
+ * @hop: next hop; holds its route, which is NULL in a network of layer 2
  */
 struct way {
-	u8 mac[ETH_ALEN];
 	bool direct;
+	bool named;
+	u8 mac[ETH_ALEN];
+	struct smcr_hop hop;
 };
 
-static bool is_settled(const struct neighbour *neighbour)
+static void put_way(struct way *way)
 {
-	return READ_ONCE(neighbour->nud_state) & (NUD_VALID | NUD_FAILED);
+	dst_release(way->hop.dst);
 }
 
-/* The MAC address of the next hop to @peer */
-static int ask_neighbour(struct dst_entry *dst, const void *peer, u8 *mac)
+/*
+ * Does what is routed there go out of the device that the port belongs to? Within this host, to
+ * another port, it goes through the loopback device, which knows no MAC addresses.
+ */
+static int check_device(struct way *way, int ifindex)
 {
-	struct neighbour *neighbour;
-	int err = -EHOSTUNREACH;
+	const struct net_device *dev;
+	bool is_loopback;
 
-	neighbour = dst_neigh_lookup(dst, peer);
-	if (!neighbour)
-		return err;
-	/* One that failed before is asked again */
-	if (neigh_event_send(neighbour, NULL))
-		wait_event_timeout(neighbours, is_settled(neighbour), NEIGHBOUR_WAIT);
-	if (READ_ONCE(neighbour->nud_state) & NUD_VALID) {
-		neigh_ha_snapshot((char *)mac, neighbour, neighbour->dev);
-		err = 0;
-	}
-	neigh_release(neighbour);
-	return err;
+	rcu_read_lock();
+	dev = READ_ONCE(way->hop.dst->dev);
+	way->hop.ifindex = dev->ifindex;
+	is_loopback = dev->flags & IFF_LOOPBACK;
+	rcu_read_unlock();
+	if (is_loopback)
+		return way->named ? 0 : -EHOSTUNREACH;
+	return way->hop.ifindex == ifindex ? 0 : -EHOSTUNREACH;
 }
 
-/* Does what is routed there go out of the device that the port belongs to? */
-static bool goes_through(const struct dst_entry *dst, int ifindex)
+static void set_key(struct way *way, struct neigh_table *table, const void *key, size_t len)
 {
-	return dst->dev->ifindex == ifindex || dst->dev->flags & IFF_LOOPBACK;
+	way->hop.table = table;
+	memcpy(&way->hop.key, key, len);
 }
 
 static int find_way4(struct net *net, const struct smcr_gid *gid, __be32 peer, const u8 *mac,
@@ -71,30 +72,28 @@ static int find_way4(struct net *net, const struct smcr_gid *gid, __be32 peer, c
 	const struct in6_addr *source = (const struct in6_addr *)&gid->gid;
 	struct flowi4 fl4 = { .saddr = source->s6_addr32[3], .daddr = peer };
 	struct rtable *rt;
-	int err = 0;
 
 	rt = ip_route_output_key(net, &fl4);
 	if (IS_ERR(rt))
 		return -EHOSTUNREACH;
+	way->hop.dst = &rt->dst;
 	way->direct = !rt->rt_gw_family;
-	if (rt->rt_type != RTN_UNICAST && rt->rt_type != RTN_LOCAL)	/* a broadcast address */
-		err = -EHOSTUNREACH;
-	else if (!goes_through(&rt->dst, gid->ifindex))
-		err = -EHOSTUNREACH;
-	else if (way->direct && is_valid_ether_addr(mac))
-		ether_addr_copy(way->mac, mac);
+	way->named = way->direct && is_valid_ether_addr(mac);
+	if (rt->rt_gw_family == AF_INET6)
+		set_key(way, ipv6_stub->nd_tbl, &rt->rt_gw6, sizeof(rt->rt_gw6));
 	else
-		err = ask_neighbour(&rt->dst, &peer, way->mac);
-	ip_rt_put(rt);
-	return err;
+		set_key(way, &arp_tbl, way->direct ? &peer : &rt->rt_gw4, sizeof(peer));
+	if (rt->rt_type != RTN_UNICAST && rt->rt_type != RTN_LOCAL)	/* a broadcast address */
+		return -EHOSTUNREACH;
+	return check_device(way, gid->ifindex);
 }
 
 static int find_way6(struct net *net, const struct smcr_gid *gid, const struct in6_addr *peer,
 		     const u8 *mac, struct way *way)
 {
 	struct flowi6 fl6 = { .daddr = *peer };
+	const struct rt6_info *rt;
 	struct dst_entry *dst;
-	int err = 0;
 
 	memcpy(&fl6.saddr, &gid->gid, sizeof(fl6.saddr));
 	if (ipv6_addr_type(peer) & IPV6_ADDR_LINKLOCAL)
@@ -102,15 +101,12 @@ static int find_way6(struct net *net, const struct smcr_gid *gid, const struct i
 	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return -EHOSTUNREACH;
-	way->direct = !(container_of(dst, struct rt6_info, dst)->rt6i_flags & RTF_GATEWAY);
-	if (!goes_through(dst, gid->ifindex))
-		err = -EHOSTUNREACH;
-	else if (way->direct && is_valid_ether_addr(mac))
-		ether_addr_copy(way->mac, mac);
-	else
-		err = ask_neighbour(dst, peer, way->mac);
-	dst_release(dst);
-	return err;
+	rt = container_of(dst, struct rt6_info, dst);
+	way->hop.dst = dst;
+	way->direct = !(rt->rt6i_flags & RTF_GATEWAY);
+	way->named = way->direct && is_valid_ether_addr(mac);
+	set_key(way, ipv6_stub->nd_tbl, rt6_nexthop(rt, peer), sizeof(*peer));
+	return check_device(way, gid->ifindex);
 }
 
 /*
@@ -128,18 +124,23 @@ static bool is_port_address(const struct in6_addr *address)
 	       !ipv6_addr_any(address);
 }
 
+/* On success put_way() is due later */
 static int find_way(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
 		    const u8 *mac, struct way *way)
 {
 	struct in6_addr address;
+	int err;
 
+	memset(way, 0, sizeof(*way));
+	way->hop.net_cookie = net->net_cookie;
+	ether_addr_copy(way->mac, mac);
 	memcpy(&address, peer->bytes, sizeof(address));
 	if (!is_port_address(&address))
 		return -EHOSTUNREACH;
 	/* There are no routers in a network of layer 2 */
 	if (gid->type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
 		way->direct = true;
-		ether_addr_copy(way->mac, mac);
+		way->named = true;
 		return is_valid_ether_addr(mac) ? 0 : -EHOSTUNREACH;
 	}
 
@@ -147,8 +148,12 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
 	    ipv6_addr_v4mapped((const struct in6_addr *)&gid->gid))
 		return -EHOSTUNREACH;
 	if (ipv6_addr_v4mapped(&address))
-		return find_way4(net, gid, address.s6_addr32[3], mac, way);
-	return find_way6(net, gid, &address, mac, way);
+		err = find_way4(net, gid, address.s6_addr32[3], mac, way);
+	else
+		err = find_way6(net, gid, &address, mac, way);
+	if (err)
+		put_way(way);
+	return err;
 }
 
 /**
@@ -160,7 +165,7 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
  * @attr: for IB_QP_AV; rdma_destroy_ah_attr() is due later
  * @direct: whether the way stays within one subnet
  *
- * May sleep, for a neighbour, but no longer than NEIGHBOUR_WAIT.
+ * Waits for nobody: the next hop's MAC address is known, see smcr_route_resolve().
  *
  * Return: 0; -EHOSTUNREACH if there is no route or no resolved neighbour, -ENODEV
  * if the port has lost its address.
@@ -171,10 +176,15 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 	struct ib_device *ibdev = gid->dev->ibdev;
 	const struct ib_gid_attr *source;
 	union ib_gid destination;
-	struct way way = {};
+	struct way way;
 	int err;
 
 	err = find_way(net, gid, peer, mac, &way);
+	if (err)
+		return err;
+	if (!way.named)
+		err = smcr_neigh_look(&way.hop, way.mac);
+	put_way(&way);
 	if (err)
 		return err;
 
@@ -192,11 +202,11 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 }
 
 /**
- * smcr_route_reaches() - is there a way to a peer?
+ * smcr_route_reaches() - is there a route to a peer?
  * @candidate: our port
  * @peer: the peer's, as it says; not trusted
  *
- * In the namespace whose network device the port serves. May sleep, as smcr_route().
+ * In the namespace whose network device the port serves. Asks nobody in the network.
  *
  * Return: whether there is.
  */
@@ -205,32 +215,44 @@ bool smcr_route_reaches(const struct smc_candidate *candidate, const struct smc_
 	const struct smcr_gid *gid = candidate->device;
 	struct way way;
 
-	return !find_way(gid->net, gid, &peer->gid, peer->mac, &way);
+	if (find_way(gid->net, gid, &peer->gid, peer->mac, &way))
+		return false;
+	put_way(&way);
+	return true;
 }
 
-static int neighbour_event(struct notifier_block *block, unsigned long event, void *data)
+static void get_peer_address(const struct sock *tcp, struct in6_addr *out)
 {
-	if (event == NETEVENT_NEIGH_UPDATE)
-		wake_up_all(&neighbours);
-	return NOTIFY_DONE;
+	if (tcp->sk_family == AF_INET)
+		ipv6_addr_set_v4mapped(tcp->sk_daddr, out);
+	else
+		*out = tcp->sk_v6_daddr;
 }
-
-static struct notifier_block neighbour_events = {
-	.notifier_call = neighbour_event,
-};
 
 /**
- * smcr_route_init() - listen to what becomes of neighbours
+ * smcr_route_resolve() - struct smc_transport: find out all that the way to a peer needs
+ * @conn: the connection, in its handshake, not open
+ * @tcp: its TCP leg
+ * @candidate: our port
+ * @peer: the peer's, as it says; not trusted
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -EINPROGRESS while the next hop is being asked for its MAC address; or another
+ * negative errno.
  */
-int smcr_route_init(void)
+int smcr_route_resolve(struct smc_conn *conn, const struct sock *tcp,
+		       const struct smc_candidate *candidate, const struct smc_address *peer)
 {
-	return register_netevent_notifier(&neighbour_events);
-}
+	const struct smcr_gid *gid = candidate->device;
+	struct in6_addr asking;
+	struct way way;
+	int err;
 
-/** smcr_route_exit() - listen no more */
-void smcr_route_exit(void)
-{
-	unregister_netevent_notifier(&neighbour_events);
+	err = find_way(gid->net, gid, &peer->gid, peer->mac, &way);
+	if (err)
+		return err;
+	get_peer_address(tcp, &asking);
+	if (!way.named)
+		err = smcr_neigh_ask(&way.hop, conn, &asking);
+	put_way(&way);
+	return err;
 }

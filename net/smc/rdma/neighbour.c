@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The MAC address of the next hop, out of the neighbour table.
+ *
+ * Nothing here waits. A handshake that needs a neighbour which is not resolved asks for it: the
+ * neighbour code sends its probes, the handshake goes on with something else, and is told by
+ * smc_conn_ready() when the neighbour is resolved or given up, or after ANSWER_TIME.
+ *
+ * The address comes from the peer, who need not be what it says. Each question sends packets and
+ * adds an entry to the neighbour table, so there is a limit of questions for the host, for a
+ * namespace, and for each TCP peer. Its place is taken until the answer is there, even if the
+ * handshake has ended before: else a peer that closes its connections at once could ask without
+ * end. Whoever asks for what was asked already takes no further place.
+ */
+
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <net/neighbour.h>
+#include <net/netevent.h>
+
+#include "../group/conn.h"
+#include "../wire/reason.h"
+#include "group.h"
+#include "neighbour.h"
+
+#define ANSWER_TIME		(2 * HZ)
+#define QUESTIONS_MAX		256
+#define QUESTIONS_OF_NET	64
+#define QUESTIONS_OF_PEER	4
+
+/**
+ * struct question - a neighbour that is being resolved
+ * @list: in questions
+ * @net_cookie: its namespace
+ * @ifindex: its network device
+ * @table: its table
+ * @key: its address
+ * @peer: address of the TCP peer for which it was asked first
+ * @deadline: when it counts as given up, in jiffies
+ * @waiters: handshakes that wait for the answer
+ */
+struct question {
+	struct list_head list;
+	u64 net_cookie;
+	int ifindex;
+	const struct neigh_table *table;
+	struct in6_addr key;
+	struct in6_addr peer;
+	unsigned long deadline;
+	struct list_head waiters;
+};
+
+/**
+ * struct waiter - a handshake that waits for the answer
+ * @list: in question.waiters
+ * @conn: its connection, which has this as conn->priv meanwhile
+ */
+struct waiter {
+	struct list_head list;
+	struct smc_conn *conn;
+};
+
+static DEFINE_SPINLOCK(questions_lock);	/* protects questions and all that is in them */
+static LIST_HEAD(questions);
+
+static void expire(struct work_struct *work);
+static DECLARE_DELAYED_WORK(expiry, expire);
+
+static void tell_waiter(struct waiter *waiter, u32 reason)
+{
+	struct smc_conn *conn = waiter->conn;
+
+	lockdep_assert_held(&questions_lock);
+	list_del(&waiter->list);
+	kfree(waiter);
+	WRITE_ONCE(conn->priv, NULL);
+	smc_conn_ready(conn, reason);
+}
+
+/* The lock is held over the upcalls: behind smcr_neigh_forget() none is running */
+static void answer(struct question *question, u32 reason)
+{
+	struct waiter *waiter, *next;
+
+	lockdep_assert_held(&questions_lock);
+	list_for_each_entry_safe(waiter, next, &question->waiters, list)
+		tell_waiter(waiter, reason);
+	list_del(&question->list);
+	kfree(question);
+}
+
+static void answer_due(void)
+{
+	struct question *question, *next;
+
+	lockdep_assert_held(&questions_lock);
+	list_for_each_entry_safe(question, next, &questions, list)
+		if (time_after_eq(jiffies, question->deadline))
+			answer(question, SMC_REASON_NO_ROUTE);
+}
+
+static void expire(struct work_struct *work)
+{
+	spin_lock_bh(&questions_lock);
+	answer_due();
+	if (!list_empty(&questions))
+		queue_delayed_work(smcr_wq, &expiry, ANSWER_TIME / 4);
+	spin_unlock_bh(&questions_lock);
+}
+
+static bool is_about(const struct question *question, const struct neighbour *neighbour)
+{
+	return question->table == neighbour->tbl &&
+	       question->ifindex == neighbour->dev->ifindex &&
+	       question->net_cookie == dev_net(neighbour->dev)->net_cookie &&
+	       !memcmp(&question->key, neighbour->primary_key, neighbour->tbl->key_len);
+}
+
+/* Nothing happens as long as it is being resolved */
+static void answer_by(const struct neighbour *neighbour)
+{
+	u8 state = READ_ONCE(neighbour->nud_state);
+	struct question *question, *next;
+
+	if (!(state & (NUD_VALID | NUD_FAILED)))
+		return;
+	spin_lock_bh(&questions_lock);
+	list_for_each_entry_safe(question, next, &questions, list)
+		if (is_about(question, neighbour))
+			answer(question, state & NUD_VALID ? SMC_REASON_NONE :
+							     SMC_REASON_NO_ROUTE);
+	spin_unlock_bh(&questions_lock);
+}
+
+static struct question *find_question(const struct smcr_hop *hop)
+{
+	struct question *question;
+
+	lockdep_assert_held(&questions_lock);
+	list_for_each_entry(question, &questions, list)
+		if (question->table == hop->table && question->ifindex == hop->ifindex &&
+		    question->net_cookie == hop->net_cookie &&
+		    ipv6_addr_equal(&question->key, &hop->key))
+			return question;
+	return NULL;
+}
+
+static bool is_admitted(const struct smcr_hop *hop, const struct in6_addr *peer)
+{
+	unsigned int all = 0, of_net = 0, of_peer = 0;
+	const struct question *question;
+
+	lockdep_assert_held(&questions_lock);
+	list_for_each_entry(question, &questions, list) {
+		all++;
+		if (question->net_cookie != hop->net_cookie)
+			continue;
+		of_net++;
+		if (ipv6_addr_equal(&question->peer, peer))
+			of_peer++;
+	}
+	return all < QUESTIONS_MAX && of_net < QUESTIONS_OF_NET && of_peer < QUESTIONS_OF_PEER;
+}
+
+static struct question *add_question(const struct smcr_hop *hop, const struct in6_addr *peer)
+{
+	struct question *question;
+
+	lockdep_assert_held(&questions_lock);
+	question = is_admitted(hop, peer) ? kzalloc(sizeof(*question), GFP_ATOMIC) : NULL;
+	if (!question)
+		return NULL;
+	question->net_cookie = hop->net_cookie;
+	question->ifindex = hop->ifindex;
+	question->table = hop->table;
+	question->key = hop->key;
+	question->peer = *peer;
+	question->deadline = jiffies + ANSWER_TIME;
+	INIT_LIST_HEAD(&question->waiters);
+	list_add_tail(&question->list, &questions);
+	queue_delayed_work(smcr_wq, &expiry, ANSWER_TIME);
+	return question;
+}
+
+/* From now on @conn is told the answer */
+static int add_waiter(struct smc_conn *conn, const struct smcr_hop *hop,
+		      const struct in6_addr *peer)
+{
+	struct waiter *waiter = kmalloc(sizeof(*waiter), GFP_KERNEL_ACCOUNT);
+	struct question *question;
+
+	if (!waiter)
+		return -ENOMEM;
+	waiter->conn = conn;
+	spin_lock_bh(&questions_lock);
+	answer_due();
+	question = find_question(hop) ?: add_question(hop, peer);
+	if (question) {
+		list_add_tail(&waiter->list, &question->waiters);
+		WRITE_ONCE(conn->priv, waiter);
+	}
+	spin_unlock_bh(&questions_lock);
+	if (question)
+		return 0;
+	kfree(waiter);
+	return -EAGAIN;
+}
+
+/* With a reference, or NULL. @create: if there is no entry yet; else the table stays as it is */
+static struct neighbour *find_neighbour(const struct smcr_hop *hop, bool create)
+{
+	struct neighbour *neighbour;
+
+	rcu_read_lock();
+	neighbour = __neigh_lookup(hop->table, &hop->key, READ_ONCE(hop->dst->dev), create);
+	rcu_read_unlock();
+	return neighbour;
+}
+
+static bool is_valid(const struct neighbour *neighbour)
+{
+	return READ_ONCE(neighbour->nud_state) & NUD_VALID;
+}
+
+/**
+ * smcr_neigh_look() - the MAC address of the next hop, if it is known
+ * @hop: the next hop
+ * @mac: result
+ *
+ * Asks nobody. Any context.
+ *
+ * Return: 0 or -EHOSTUNREACH.
+ */
+int smcr_neigh_look(const struct smcr_hop *hop, u8 *mac)
+{
+	struct neighbour *neighbour = find_neighbour(hop, false);
+	int err = -EHOSTUNREACH;
+
+	if (!neighbour)
+		return err;
+	if (is_valid(neighbour)) {
+		neigh_ha_snapshot((char *)mac, neighbour, neighbour->dev);
+		err = 0;
+	}
+	neigh_release(neighbour);
+	return err;
+}
+
+static bool is_resolved(const struct smcr_hop *hop)
+{
+	struct neighbour *neighbour = find_neighbour(hop, false);
+	bool resolved;
+
+	if (!neighbour)
+		return false;
+	resolved = is_valid(neighbour);
+	if (resolved)
+		neigh_event_send(neighbour, NULL);	/* one that is old is confirmed meanwhile */
+	neigh_release(neighbour);
+	return resolved;
+}
+
+/**
+ * smcr_neigh_ask() - make sure that the MAC address of the next hop is known
+ * @hop: the next hop
+ * @conn: a connection in its handshake, not open
+ * @peer: its TCP peer
+ *
+ * Process context. May sleep, but waits for nobody.
+ *
+ * Return: 0 if it is; -EINPROGRESS if it was asked for, see smc_conn_ready(); -EAGAIN if too much
+ * is being asked for; or another negative errno.
+ */
+int smcr_neigh_ask(const struct smcr_hop *hop, struct smc_conn *conn, const struct in6_addr *peer)
+{
+	struct neighbour *neighbour;
+	int err;
+
+	if (is_resolved(hop))
+		return 0;
+	err = add_waiter(conn, hop, peer);
+	if (err)
+		return err;
+	neighbour = find_neighbour(hop, true);
+	if (!neighbour) {
+		smcr_neigh_forget(conn);
+		return -EHOSTUNREACH;
+	}
+	neigh_event_send(neighbour, NULL);	/* one that failed before is tried again */
+	answer_by(neighbour);	/* it may have been resolved before we were listed */
+	neigh_release(neighbour);
+	return -EINPROGRESS;
+}
+
+/**
+ * smcr_neigh_forget() - a connection does not want to know any more
+ * @conn: a connection that was given to smcr_neigh_ask(), answered or not; not open
+ *
+ * Afterwards there is no upcall.
+ */
+void smcr_neigh_forget(struct smc_conn *conn)
+{
+	struct waiter *waiter;
+
+	spin_lock_bh(&questions_lock);
+	waiter = conn->priv;
+	if (waiter)
+		list_del(&waiter->list);
+	WRITE_ONCE(conn->priv, NULL);
+	spin_unlock_bh(&questions_lock);
+	kfree(waiter);
+}
+
+static int on_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	if (event == NETEVENT_NEIGH_UPDATE)
+		answer_by(data);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block events = {
+	.notifier_call = on_event,
+};
+
+/**
+ * smcr_neigh_init() - listen to what becomes of neighbours
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_neigh_init(void)
+{
+	return register_netevent_notifier(&events);
+}
+
+/** smcr_neigh_exit() - listen no more; no handshake waits. May sleep. */
+void smcr_neigh_exit(void)
+{
+	struct question *question, *next;
+
+	unregister_netevent_notifier(&events);
+	cancel_delayed_work_sync(&expiry);
+	list_for_each_entry_safe(question, next, &questions, list)
+		kfree(question);
+	INIT_LIST_HEAD(&questions);
+}
