@@ -102,14 +102,14 @@ static bool on_port(const struct smcr_device *dev, const struct smcr_gid *gid, u
 	return gid->port == port;
 }
 
-/* Is its address gone? One that comes back, perhaps with another MAC address, is another one */
+/* Is its address gone? */
 static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
 {
 	const struct ib_gid_attr *attr;
 
 	if (gid->port != port)
 		return false;
-	attr = rdma_find_gid_by_port(dev->ibdev, &gid->gid, gid->type, gid->port, NULL);
+	attr = smcr_gid_entry(gid);
 	if (IS_ERR(attr))
 		return true;
 	rdma_put_gid_attr(attr);

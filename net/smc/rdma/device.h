@@ -71,8 +71,10 @@ struct smcr_device {
  * struct smcr_gid - an address of a port: what struct smc_candidate.device is
  * @ref: candidates, and each link
  * @dev: its device; holds a reference
- * @net: namespace of the network device; valid as long as a handshake has the object
+ * @net: namespace of the network device; valid as long as a handshake has the object, later
+ *	only to be compared
  * @port: number of the port
+ * @index: in the table of the port
  * @type: RoCE version
  * @gid: the address
  * @mac: MAC address of the port
@@ -87,6 +89,7 @@ struct smcr_gid {
 	struct smcr_device *dev;
 	struct net *net;
 	u8 port;
+	int index;
 	enum ib_gid_type type;
 	union ib_gid gid;
 	u8 mac[ETH_ALEN];
@@ -114,6 +117,7 @@ void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_can
 void smcr_gid_candidate_put(struct smc_candidate *candidate);
 struct smcr_gid *smcr_gid_get(struct smcr_gid *gid);
 void smcr_gid_put(struct smcr_gid *gid);
+const struct ib_gid_attr *smcr_gid_entry(const struct smcr_gid *gid);
 void smcr_gid_forget_ports(struct smcr_device *dev);
 void smcr_gid_netdev_changed(void);
 

@@ -123,6 +123,41 @@ void smcr_gid_put(struct smcr_gid *gid)
 	kref_put(&gid->ref, gid_free);
 }
 
+/* May it be another one by now? That at its index was not freed as long as anybody uses it. */
+static bool is_entry(const struct smcr_gid *gid, const struct ib_gid_attr *attr)
+{
+	const struct net_device *netdev;
+	bool same;
+
+	if (attr->gid_type != gid->type || memcmp(&attr->gid, &gid->gid, sizeof(gid->gid)))
+		return false;
+	rcu_read_lock();
+	netdev = rcu_dereference(attr->ndev);
+	same = netdev && netdev->ifindex == gid->ifindex && net_eq(dev_net(netdev), gid->net);
+	rcu_read_unlock();
+	return same;
+}
+
+/**
+ * smcr_gid_entry() - an address as the port has it
+ * @gid: the address, of a link that entered the device
+ *
+ * The same address may be there several times, in other VLANs or namespaces. If it went and is back,
+ * it is another one. Any context.
+ *
+ * Return: with a reference for rdma_put_gid_attr(), or an ERR_PTR if it is gone.
+ */
+const struct ib_gid_attr *smcr_gid_entry(const struct smcr_gid *gid)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_get_gid_attr(gid->dev->ibdev, gid->port, gid->index);
+	if (IS_ERR(attr) || is_entry(gid, attr))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return ERR_PTR(-ENODEV);
+}
+
 static bool is_ipv4(const struct sock *tcp)
 {
 	return tcp->sk_family == AF_INET || ipv6_addr_v4mapped(&tcp->sk_v6_rcv_saddr);
@@ -139,15 +174,17 @@ static void source_address(const struct sock *tcp, struct in6_addr *out)
 /* The network device that carries a connection, with a reference */
 static struct net_device *find_carrier(const struct sock *tcp)
 {
-	struct net_device *carrier = NULL;
+	struct net_device *carrier;
 	struct dst_entry *dst;
 
 	dst = sk_dst_get((struct sock *)tcp);
-	if (dst) {
-		carrier = dst->dev;
-		dev_hold(carrier);
-		dst_release(dst);
-	}
+	if (!dst)
+		return NULL;
+	rcu_read_lock();	/* if the device goes, the route has another one */
+	carrier = READ_ONCE(dst->dev);
+	dev_hold(carrier);
+	rcu_read_unlock();
+	dst_release(dst);
 	return carrier;
 }
 
@@ -386,6 +423,7 @@ static struct smcr_gid *gid_create(const struct demand *demand, struct smcr_devi
 	kref_init(&gid->ref);
 	gid->net = demand->net;
 	gid->port = attr->port_num;
+	gid->index = attr->index;
 	gid->type = attr->gid_type;
 	gid->gid = attr->gid;
 	gid->mtu = mtu;

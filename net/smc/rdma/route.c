@@ -173,7 +173,6 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
 int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
 	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct)
 {
-	struct ib_device *ibdev = gid->dev->ibdev;
 	const struct ib_gid_attr *source;
 	union ib_gid destination;
 	struct way way;
@@ -188,7 +187,7 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 	if (err)
 		return err;
 
-	source = rdma_find_gid_by_port(ibdev, &gid->gid, gid->type, gid->port, NULL);
+	source = smcr_gid_entry(gid);
 	if (IS_ERR(source))
 		return -ENODEV;
 	memset(attr, 0, sizeof(*attr));

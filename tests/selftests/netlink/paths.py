@@ -9,6 +9,7 @@ right reason. RDMA_LIB is lib/rdma.sh, which makes the wires.
 """
 
 import socket
+from pathlib import Path
 
 import nl
 import smc
@@ -23,6 +24,11 @@ PNET_ADD, PNET_FLUSH = 2, 4
 ROUTER = 'router'
 VLAN = 7
 SIZE = 40000
+
+
+def sent(interface):
+    """Bytes that a network device has sent."""
+    return int(Path(f'/sys/class/net/{interface}/statistics/tx_bytes').read_text(encoding='ascii'))
 
 
 def counts():
@@ -115,6 +121,21 @@ def vlan():
     wire.shell('rdma_unwire')
 
 
+def twins():
+    """An address is there twice: without VLAN, and in the VLAN that the connection takes."""
+    addresses = ('10.9.7.1', '10.9.7.2')
+    wire.shell(f'rdma_wire && ip addr add {addresses[0]}/32 dev smc0 &&'
+               f' ip addr add {addresses[1]}/32 dev smc1')
+    check('the ports have addresses', smc.eventually(lambda: wire.have(addresses)))
+    wire.shell(f'rdma_vlan {VLAN}')
+    check('and the same again', smc.eventually(lambda: wire.have(addresses, 2)))
+    before = sent(f'smc0.{VLAN}')
+    Way(R1, addresses, vlan_id=VLAN).goes()
+    grown = sent(f'smc0.{VLAN}') - before
+    check('the data goes through the VLAN', grown >= SIZE, grown)
+    wire.shell('rdma_unwire')
+
+
 def routed():
     """Version 2 passes routers, version 1 does not."""
     wire.shell('rdma_routed', RDMA_BETWEEN=ROUTER)
@@ -144,4 +165,4 @@ smc.sysctl('rmem', 65536)
 smc.sysctl('wmem', 65536)
 smc.sysctl('smcr_idle_timeout', 1)
 GEN = Family('smc')
-run(direct, vlan, routed, pnet)
+run(direct, vlan, twins, routed, pnet)
