@@ -139,7 +139,7 @@ static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smcr_device *dev = container_of(handler, struct smcr_device, events);
 
-	smcr_gid_forget_ports(dev);
+	smcr_gid_forget_lists(dev);
 	switch (event->event) {
 	case IB_EVENT_DEVICE_FATAL:
 		links_down(dev, 0, false, any_link);
@@ -168,11 +168,29 @@ static bool is_suitable(struct ib_device *ibdev)
 	return false;
 }
 
+/* Asking an adapter may take long, so it is done here once, and for no connection */
+static int learn_ports(struct smcr_device *dev)
+{
+	struct ib_device *ibdev = dev->ibdev;
+	struct ib_port_attr attr;
+	u32 port;
+	int err;
+
+	rdma_for_each_port(ibdev, port) {
+		err = ib_query_port(ibdev, port, &attr);
+		if (err)
+			return err;
+		dev->ports[port].max_mtu = attr.max_mtu;
+	}
+	return 0;
+}
+
 static struct ib_client ib_client;
 
 static int add_device(struct ib_device *ibdev)
 {
 	struct smcr_device *dev;
+	int err = -ENOMEM;
 
 	if (!is_suitable(ibdev))
 		return -EOPNOTSUPP;
@@ -181,11 +199,12 @@ static int add_device(struct ib_device *ibdev)
 		return -ENOMEM;
 
 	dev->ports = kcalloc(rdma_end_port(ibdev) + 1, sizeof(*dev->ports), GFP_KERNEL);
-	if (!dev->ports) {
-		kfree(dev);
-		return -ENOMEM;
-	}
+	if (!dev->ports)
+		goto err_free;
 	dev->ibdev = ibdev;
+	err = learn_ports(dev);
+	if (err)
+		goto err_free;
 	kref_init(&dev->ref);
 	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
 	spin_lock_init(&dev->lock);
@@ -200,6 +219,11 @@ static int add_device(struct ib_device *ibdev)
 	list_add_tail(&dev->list, &devices);
 	up_write(&devices_lock);
 	return 0;
+
+err_free:
+	kfree(dev->ports);
+	kfree(dev);
+	return err;
 }
 
 static bool is_idle(struct smcr_device *dev)
@@ -220,7 +244,7 @@ static void remove_device(struct ib_device *ibdev, void *data)
 	list_del(&dev->list);
 	up_write(&devices_lock);
 	ib_unregister_event_handler(&dev->events);
-	smcr_gid_forget_ports(dev);
+	smcr_gid_forget_lists(dev);
 
 	spin_lock_bh(&dev->lock);
 	dev->gone = true;
@@ -244,27 +268,6 @@ static struct ib_client ib_client = {
 	.rename	= rename_device,
 };
 
-/* Some of this is no event of the RDMA device, above all another MTU */
-static int on_netdev_event(struct notifier_block *block, unsigned long event, void *data)
-{
-	switch (event) {
-	case NETDEV_UP:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-	case NETDEV_CHANGEADDR:
-	case NETDEV_CHANGEMTU:
-		smcr_gid_netdev_changed();
-		break;
-	default:
-		break;
-	}
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block netdev_events = {
-	.notifier_call = on_netdev_event,
-};
-
 /**
  * smcr_device_init() - get to know all devices, present and future
  *
@@ -278,18 +281,9 @@ int smcr_device_init(void)
 
 	if (err)
 		return err;
-	err = register_netdevice_notifier(&netdev_events);
-	if (err)
-		goto err_neigh;
 	err = ib_register_client(&ib_client);
 	if (err)
-		goto err_notifier;
-	return 0;
-
-err_notifier:
-	unregister_netdevice_notifier(&netdev_events);
-err_neigh:
-	smcr_neigh_exit();
+		smcr_neigh_exit();
 	return err;
 }
 
@@ -297,6 +291,5 @@ err_neigh:
 void smcr_device_exit(void)
 {
 	ib_unregister_client(&ib_client);
-	unregister_netdevice_notifier(&netdev_events);
 	smcr_neigh_exit();
 }

@@ -20,21 +20,25 @@
 struct smcr_link;
 
 /**
- * struct smcr_port - what was found out about a port; constant
+ * struct smcr_gid_list - which entries of a port's table can be used; constant
  * @rcu: readers may still look at it
- * @epoch: number of changes of network devices before; they are no events of the device
- * @active: it can be used
- * @mtu: its active MTU, as a code
- * @nr: number of @gids
- * @gids: indices of those of its addresses that can be used for RoCE
+ * @nr: number of @index
+ * @index: entries for RoCE
+ */
+struct smcr_gid_list {
+	struct rcu_head rcu;
+	unsigned int nr;
+	u16 index[];
+};
+
+/**
+ * struct smcr_port - a port
+ * @max_mtu: the largest MTU that it can have, as a code; constant
+ * @gids: its addresses; NULL when they must be looked for, which gid.c does
  */
 struct smcr_port {
-	struct rcu_head rcu;
-	int epoch;
-	bool active;
-	enum ib_mtu mtu;
-	unsigned int nr;
-	u16 gids[];
+	enum ib_mtu max_mtu;
+	struct smcr_gid_list __rcu *gids;
 };
 
 /**
@@ -45,8 +49,8 @@ struct smcr_port {
  * @serial: its number, greater than that of all before it
  * @name: for messages and monitoring; stays when the device is gone
  * @events: asynchronous events of the device
- * @changes: number of events that may have changed a port
- * @ports: by port number; NULL when it must be found out, which gid.c does
+ * @changes: number of events that may have changed the addresses of a port
+ * @ports: by port number
  * @lock: protects @gone and @links; taken with bottom halves off
  * @gone: the device is being removed: no further link
  * @links: links that hold resources of the device
@@ -60,7 +64,7 @@ struct smcr_device {
 	char name[IB_DEVICE_NAME_MAX];
 	struct ib_event_handler events;
 	atomic_t changes;
-	struct smcr_port __rcu **ports;
+	struct smcr_port *ports;
 	spinlock_t lock;	/* protects what says so above */
 	bool gone;
 	struct list_head links;
@@ -80,7 +84,7 @@ struct smcr_device {
  * @mac: MAC address of the port
  * @vlan: VLAN id of the network device that the address belongs to, or 0
  * @ifindex: that network device
- * @mtu: active MTU of the port, as a code
+ * @mtu: MTU for RDMA of that network device and the port, as a code
  *
  * All of it is constant: when something changes, there is another object.
  */
@@ -118,8 +122,7 @@ void smcr_gid_candidate_put(struct smc_candidate *candidate);
 struct smcr_gid *smcr_gid_get(struct smcr_gid *gid);
 void smcr_gid_put(struct smcr_gid *gid);
 const struct ib_gid_attr *smcr_gid_entry(const struct smcr_gid *gid);
-void smcr_gid_forget_ports(struct smcr_device *dev);
-void smcr_gid_netdev_changed(void);
+void smcr_gid_forget_lists(struct smcr_device *dev);
 
 /*
  * route.c: the way from @gid to the port @peer with the MAC address @mac.

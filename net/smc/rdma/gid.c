@@ -58,40 +58,28 @@ struct choice {
 	unsigned int worth;
 };
 
-static atomic_t epoch;	/* changes of network devices */
-
-/**
- * smcr_gid_netdev_changed() - ports may have another MTU or state
- *
- * Any context.
- */
-void smcr_gid_netdev_changed(void)
+static void forget_list(struct smcr_device *dev, u32 nr)
 {
-	atomic_inc(&epoch);
-}
+	struct smcr_gid_list *gids;
 
-static void forget_port(struct smcr_device *dev, u32 nr)
-{
-	struct smcr_port *port;
-
-	port = xchg((struct smcr_port __force **)&dev->ports[nr], NULL);
-	if (port)
-		kvfree_rcu(port, rcu);
+	gids = xchg((struct smcr_gid_list __force **)&dev->ports[nr].gids, NULL);
+	if (gids)
+		kvfree_rcu(gids, rcu);
 }
 
 /**
- * smcr_gid_forget_ports() - something has changed
+ * smcr_gid_forget_lists() - addresses of ports may have changed
  * @dev: the device
  */
-void smcr_gid_forget_ports(struct smcr_device *dev)
+void smcr_gid_forget_lists(struct smcr_device *dev)
 {
 	u32 nr;
 
 	atomic_inc(&dev->changes);
-	/* Paired with the one in refresh() */
+	/* Paired with the one in find_gids() */
 	smp_mb__after_atomic();
 	rdma_for_each_port(dev->ibdev, nr)
-		forget_port(dev, nr);
+		forget_list(dev, nr);
 }
 
 static void gid_free(struct kref *ref)
@@ -123,7 +111,7 @@ void smcr_gid_put(struct smcr_gid *gid)
 	kref_put(&gid->ref, gid_free);
 }
 
-/* May it be another one by now? That at its index was not freed as long as anybody uses it. */
+/* May it be another one by now? An entry is not freed as long as a queue pair uses it. */
 static bool is_entry(const struct smcr_gid *gid, const struct ib_gid_attr *attr)
 {
 	const struct net_device *netdev;
@@ -351,69 +339,74 @@ static bool is_roce(const struct ib_gid_attr *attr)
 }
 
 /* Tables have up to a thousand entries, of which few are used */
-static struct smcr_port *examine(struct ib_device *ibdev, u32 nr)
+static struct smcr_gid_list *list_gids(struct ib_device *ibdev, u32 nr)
 {
-	int before = atomic_read_acquire(&epoch);
+	int len = ibdev->port_data[nr].immutable.gid_tbl_len;
 	const struct ib_gid_attr *attr;
-	struct ib_port_attr port_attr;
-	struct smcr_port *port;
+	struct smcr_gid_list *gids;
 	int i;
 
-	if (ib_query_port(ibdev, nr, &port_attr))
+	gids = kvzalloc(struct_size(gids, index, len), GFP_KERNEL);
+	if (!gids)
 		return NULL;
-	port = kvzalloc(struct_size(port, gids, port_attr.gid_tbl_len), GFP_KERNEL);
-	if (!port)
-		return NULL;
-	port->epoch = before;
-	port->active = port_attr.state == IB_PORT_ACTIVE;
-	port->mtu = port_attr.active_mtu;
-	for (i = 0; i < port_attr.gid_tbl_len; i++) {
+	for (i = 0; i < len; i++) {
 		attr = rdma_get_gid_attr(ibdev, nr, i);
 		if (IS_ERR(attr))
 			continue;
 		if (is_roce(attr))
-			port->gids[port->nr++] = i;
+			gids->index[gids->nr++] = i;
 		rdma_put_gid_attr(attr);
 	}
-	return port;
+	return gids;
 }
 
-static bool is_known(struct smcr_device *dev, u32 nr)
-{
-	const struct smcr_port *port;
-	bool known;
-
-	rcu_read_lock();
-	port = rcu_dereference(dev->ports[nr]);
-	known = port && port->epoch == atomic_read(&epoch);
-	rcu_read_unlock();
-	return known;
-}
-
-/* Find out what is not known about a port. An event meanwhile makes it unknown again. */
-static void refresh(struct smcr_device *dev, u32 nr)
+/* Make a list if there is none. An event meanwhile makes an end of it again. */
+static void find_gids(struct smcr_device *dev, u32 nr)
 {
 	int changes = atomic_read_acquire(&dev->changes);
-	struct smcr_port *port;
+	struct smcr_gid_list *gids;
 
-	if (is_known(dev, nr))
+	if (rcu_access_pointer(dev->ports[nr].gids))
 		return;
-	forget_port(dev, nr);
-	port = examine(dev->ibdev, nr);
-	if (!port)
+	gids = list_gids(dev->ibdev, nr);
+	if (!gids)
 		return;
-	if (cmpxchg((struct smcr_port __force **)&dev->ports[nr], NULL, port))
-		kvfree(port);
-	/* Paired with the one in smcr_gid_forget_ports(): one of the two sees the other */
+	if (cmpxchg((struct smcr_gid_list __force **)&dev->ports[nr].gids, NULL, gids))
+		kvfree(gids);
+	/* Paired with the one in smcr_gid_forget_lists(): one of the two sees the other */
 	smp_mb();
 	if (atomic_read(&dev->changes) != changes)
-		forget_port(dev, nr);
+		forget_list(dev, nr);
+}
+
+/* As the core keeps it, by the port's events */
+static bool is_active(struct ib_device *ibdev, u32 nr)
+{
+	enum ib_port_state state;
+
+	return !ib_get_cached_port_state(ibdev, nr, &state) && state == IB_PORT_ACTIVE;
+}
+
+/* What depends on the network device of an address; false if that is not there (any more) */
+static bool look_at_netdev(struct smcr_gid *gid, const struct ib_gid_attr *attr,
+			   enum ib_mtu max_mtu)
+{
+	const struct net_device *netdev;
+
+	rcu_read_lock();
+	netdev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(netdev) && net_eq(dev_net(netdev), gid->net)) {
+		gid->ifindex = netdev->ifindex;
+		gid->mtu = min(max_mtu, iboe_get_mtu(READ_ONCE(netdev->mtu)));
+	}
+	rcu_read_unlock();
+	return gid->ifindex && gid->mtu;
 }
 
 static struct smcr_gid *gid_create(const struct demand *demand, struct smcr_device *dev,
-				   const struct ib_gid_attr *attr, enum ib_mtu mtu)
+				   const struct ib_gid_attr *attr)
 {
-	struct net_device *netdev;
+	enum ib_mtu max_mtu = dev->ports[attr->port_num].max_mtu;
 	struct smcr_gid *gid;
 	u16 vlan;
 
@@ -426,13 +419,8 @@ static struct smcr_gid *gid_create(const struct demand *demand, struct smcr_devi
 	gid->index = attr->index;
 	gid->type = attr->gid_type;
 	gid->gid = attr->gid;
-	gid->mtu = mtu;
-	rcu_read_lock();
-	netdev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR(netdev))
-		gid->ifindex = netdev->ifindex;
-	rcu_read_unlock();
-	if (!gid->ifindex || rdma_read_gid_l2_fields(attr, &vlan, gid->mac)) {
+	if (!look_at_netdev(gid, attr, max_mtu) ||
+	    rdma_read_gid_l2_fields(attr, &vlan, gid->mac)) {
 		kfree(gid);
 		return NULL;
 	}
@@ -443,7 +431,7 @@ static struct smcr_gid *gid_create(const struct demand *demand, struct smcr_devi
 }
 
 static void add_candidate(const struct demand *demand, struct smcr_device *dev, u32 port,
-			  const struct choice *choice, u8 variants, enum ib_mtu mtu)
+			  const struct choice *choice, u8 variants)
 {
 	struct smc_candidates *out = demand->out;
 	struct smc_candidate *candidate = &out->list[out->nr];
@@ -455,7 +443,7 @@ static void add_candidate(const struct demand *demand, struct smcr_device *dev, 
 	attr = rdma_get_gid_attr(dev->ibdev, port, choice->index);
 	if (IS_ERR(attr))
 		return;
-	gid = gid_create(demand, dev, attr, mtu);
+	gid = gid_create(demand, dev, attr);
 	rdma_put_gid_attr(attr);
 	if (!gid)
 		return;
@@ -469,47 +457,40 @@ static void add_candidate(const struct demand *demand, struct smcr_device *dev, 
 	out->nr++;
 }
 
-/* Return: whether the port is known and active */
-static bool weigh_port(const struct demand *demand, struct smcr_device *dev, u32 nr,
-		       struct choice *v1, struct choice *v2, enum ib_mtu *mtu)
+static void weigh_port(const struct demand *demand, struct smcr_device *dev, u32 nr,
+		       struct choice *v1, struct choice *v2)
 {
+	const struct smcr_gid_list *gids;
 	const struct ib_gid_attr *attr;
-	const struct smcr_port *port;
-	bool active = false;
 	unsigned int i;
 
 	rcu_read_lock();
-	port = rcu_dereference(dev->ports[nr]);
-	if (port && port->active) {
-		active = true;
-		*mtu = port->mtu;
-		for (i = 0; i < port->nr; i++) {
-			attr = rdma_get_gid_attr(dev->ibdev, nr, port->gids[i]);
-			if (IS_ERR(attr))
-				continue;
-			if (is_roce(attr))
-				weigh(demand, dev, attr, v1, v2);
-			rdma_put_gid_attr(attr);
-		}
+	gids = rcu_dereference(dev->ports[nr].gids);
+	for (i = 0; gids && i < gids->nr; i++) {
+		attr = rdma_get_gid_attr(dev->ibdev, nr, gids->index[i]);
+		if (IS_ERR(attr))
+			continue;
+		if (is_roce(attr))
+			weigh(demand, dev, attr, v1, v2);
+		rdma_put_gid_attr(attr);
 	}
 	rcu_read_unlock();
-	return active;
 }
 
 static void look_at_port(const struct demand *demand, struct smcr_device *dev, u32 nr)
 {
 	struct choice v1 = {}, v2 = {};
-	enum ib_mtu mtu;
 
-	refresh(dev, nr);
-	if (!weigh_port(demand, dev, nr, &v1, &v2, &mtu))
+	if (!is_active(dev->ibdev, nr))
 		return;
+	find_gids(dev, nr);
+	weigh_port(demand, dev, nr, &v1, &v2);
 	if (v1.worth && v2.worth && v1.index == v2.index) {
-		add_candidate(demand, dev, nr, &v1, SMC_VARIANTS_R, mtu);
+		add_candidate(demand, dev, nr, &v1, SMC_VARIANTS_R);
 		return;
 	}
-	add_candidate(demand, dev, nr, &v2, SMC_VARIANT_R2, mtu);
-	add_candidate(demand, dev, nr, &v1, SMC_VARIANT_R1, mtu);
+	add_candidate(demand, dev, nr, &v2, SMC_VARIANT_R2);
+	add_candidate(demand, dev, nr, &v1, SMC_VARIANT_R1);
 }
 
 static bool look_at_device(struct smcr_device *dev, void *context)

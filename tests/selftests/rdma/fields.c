@@ -5,6 +5,8 @@
  * else; the end of the connection; or an SMC-R connection all the same.
  */
 
+#include <stdlib.h>
+
 #include "hostile.h"
 
 #define PATIENT		.seconds = 40
@@ -134,6 +136,26 @@ TEST(proposal_fields, .seconds = 60, .applies = as_client)
 			expect_outcome(&h, &now->expected);
 		hostile_close(&h);
 	}
+}
+
+/* What the Accept says of the port is what the port has now */
+static int mtu_after(const char *command)
+{
+	int code;
+
+	EQ(system(command), 0);
+	hostile_init(&h);
+	hostile_propose(&h);
+	attacker_expect(h.tcp, &reply, ACCEPTED);
+	code = get(&reply, AT_R_SIZES, 1) & 0x0f;
+	hostile_close(&h);
+	return code;
+}
+
+TEST(mtu_of_port, .alone = true, .applies = as_client)
+{
+	EQ(mtu_after("ip link set smc1 mtu 9000"), 5);
+	EQ(mtu_after("ip link set smc1 mtu 1500"), 3);
 }
 
 /* --- Accept and Confirm: what both have --- */
