@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attacker and application */
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -43,9 +44,18 @@ int attacker_socket(void)
 
 int attacker_connect(int listener)
 {
-	struct addr to = target_of(listener);
+	return attacker_connect_from(NULL, listener);
+}
+
+int attacker_connect_from(const char *address, int listener)
+{
+	struct addr to = target_of(listener), from = loopback(AF_INET, 0);
 	int fd = attacker_socket();
 
+	if (address) {
+		EQ(inet_pton(AF_INET, address, &from.in.sin_addr), 1);
+		OK(bind(fd, &from.sa, from.len));
+	}
 	OK(connect(fd, &to.sa, to.len));
 	EQ(synopt(fd, SMC_SYNOPT_AGREED), 1);
 	return fd;

@@ -38,6 +38,7 @@ void set_handshake_timeout(int seconds);
 /* Attacker: TCP sockets that offer SMC */
 int attacker_socket(void);
 int attacker_connect(int listener);
+int attacker_connect_from(const char *address, int listener);	/* NULL: any */
 int attacker_listen(void);
 void attacker_send(int fd, const struct msg *msg);
 void attacker_end(int fd);	/* no more is to come */

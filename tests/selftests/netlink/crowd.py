@@ -149,8 +149,6 @@ def limits():
     idle()
 
 
-BEFORE = successes()
-OLD = smc.fallbacks(GEN)
 smc.sysctl('variants', VARIANT)
 smc.sysctl('smcr_idle_timeout', 1)
 smc.sysctl('rmem', 16384)
@@ -158,4 +156,6 @@ if MODE == 'fail':
     Path('/run/crowd').touch()
     while True:
         Crowd(CLIENTS).close()
+BEFORE = successes()
+OLD = smc.fallbacks(GEN)
 run(all_at_once, addresses, limits)

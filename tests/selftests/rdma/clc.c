@@ -179,7 +179,7 @@ static void meet_client(struct hostile *h)
 static void meet_server(struct hostile *h)
 {
 	h->listener = listen_any(5);
-	h->tcp = attacker_connect(h->listener);
+	h->tcp = attacker_connect_from(h->from, h->listener);
 	build_proposal(h);
 	send_clc(h);
 }

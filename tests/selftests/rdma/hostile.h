@@ -162,6 +162,7 @@ extern int chosen;		/* this test's */
  * @version: of SMC-R
  * @max_links: what it would like, or grants
  * @later: the group is there already
+ * @from: its address of the TCP connection, if not its port's (client)
  * @spoil: changes what it says in CLC, before that is sent
  * @cut: so much of its Accept or Confirm is sent, 0: all
  * @deaf: it receives nothing by RDMA
@@ -203,6 +204,7 @@ struct hostile {
 	int version;
 	int max_links;
 	bool later;
+	const char *from;
 	void (*spoil)(struct msg *msg);
 	size_t cut;
 	bool deaf;

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hostile.h"
@@ -157,6 +158,32 @@ TEST(first_contact_by_known_link, PATIENT, .applies = as_server)
 	h.spoil = claim_first_contact;
 	hostile_clc(&h);
 	expect_no_connection(&h);
+	leave_all();
+}
+
+/*
+ * All names are those of the first client, but the TCP connection comes from elsewhere: it gets a group
+ * of its own, and what it loses there is no loss of the first client's.
+ */
+TEST(names_of_another_peer, PATIENT, .applies = as_client)
+{
+	const char *from = getenv("RDMA_PEER_OTHER_ADDRESS");
+	int i;
+
+	TRUE(from != NULL);
+	hostile_open(&first);
+	expect_alive(&first);
+	for (i = 0; i < LOST_ELEMENTS + 1; i++) {
+		hostile_join(&h, &first);
+		h.from = from;
+		hostile_propose(&h);
+		TRUE(hostile_accepted(&h));	/* first contact */
+		hostile_leave(&h);
+	}
+	/* Its own group is there, and can be joined */
+	hostile_join(&h, &first);
+	hostile_propose(&h);
+	TRUE(!hostile_accepted(&h));
 	leave_all();
 }
 
