@@ -20,6 +20,9 @@ build_key()
 {
 	{
 		build_fragments
+		case " $fragments " in
+		*' kcsan '*) echo "KCSAN_SANITIZE=$KCSAN_SANITIZE" ;;
+		esac
 		declare -f build_make build_config build_compile build_install \
 			build_strip build_unchecked
 		basename "$source"
@@ -37,6 +40,10 @@ build_unchecked()
 
 	printf '%s' "\$(if \$(filter-out $checked,\$(filter $unchecked,\$(obj))),n)"
 }
+
+# For make as well: KCSAN, where it is configured, watches what is built against this kernel, our modules,
+# and nothing of the kernel itself. Races of the two are seen all the same, when the kernel's half writes.
+export KCSAN_SANITIZE=n
 
 # With ccache nothing is compiled again where a step has changed, but no option. What is not there yet
 # is preprocessed once, not twice: a tenth of the first build's time. No step, so not in the key.
