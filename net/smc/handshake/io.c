@@ -131,7 +131,8 @@ int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
 	n = kernel_sendmsg_locked(sk, &msg, &vec, 1, len);
 	tcp_sk(sk)->nonagle = nonagle;
 	release_sock(sk);
-	if (n < 0)
-		return n;
-	return n == len ? 0 : -ENOBUFS;
+	if (n == len)
+		return 0;
+	/* Without memory TCP would wait, and says EAGAIN: to a program that connects, a timeout */
+	return n >= 0 || n == -EAGAIN ? -ENOBUFS : n;
 }
