@@ -19,6 +19,6 @@ ip link set dummy0 up
 
 # A debug kernel is ten times slower: one of each kind, and TCP itself is not its subject
 case $VM_KERNEL in
-debug-*) set -- -v smc -v smc_accepted -v fallback_client -v fallback_server ;;
+debug-* | kcsan-*) set -- -v smc -v smc_accepted -v fallback_client -v fallback_server ;;
 esac
 exec socket_test -s "$VM_SLOW" -j 12 "$@"
