@@ -10,6 +10,9 @@ from .errors import Trouble
 GET = paths.TREE / 'tests' / 'kernels' / 'get'
 BUILD_MODULES = paths.TREE / 'scripts' / 'build-modules'
 
+# What scripts/build-modules needs of the tree, for a copy that is changed
+SOURCES = ['Kbuild', 'Kconfig', 'include', 'net', 'scripts', 'tests/kernels']
+
 
 def _last_line(command, what):
     """Runs one of the project's scripts; its progress goes to our stderr."""
@@ -19,6 +22,13 @@ def _last_line(command, what):
     if result.returncode or not lines[0]:
         raise Trouble(f'{what} failed: {" ".join(map(str, command))} (see above)')
     return Path([line for line in lines if line][-1])
+
+
+def _run(command, folder, what):
+    """A program that has nothing to say unless it fails."""
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise Trouble(f'{what} failed: {result.stderr.strip() or result.stdout.strip()}')
 
 
 def depends(folder):
@@ -71,6 +81,17 @@ class Kernel:
             raise Trouble(f'building {source} for {self.name} failed: '
                           + (result.stderr.strip() or result.stdout.strip()))
         return output
+
+    def build_patched(self, patch):
+        """The folder with the modules of a copy of this tree, which has a defect."""
+        with paths.build_folder(f'defect/{patch.stem}') as copy:
+            command = ['rsync', '-rlp', '--checksum', '--delete', '--relative', '--exclude=/.lock',
+                       *[f'./{name}' for name in SOURCES], f'{copy}/']
+            _run(command, paths.TREE, f'copying the tree for {patch.name}')
+            command = ['patch', '--strip=1', '--fuzz=0', '--no-backup-if-mismatch', '--input', patch]
+            _run(command, copy, f'putting the defect of {patch.name} into a copy of the tree')
+            return _last_line([copy / 'scripts' / 'build-modules', self.name],
+                              f'building the modules with {patch.name} for {self.name}')
 
     def _dependencies(self):
         """modules.dep as {module name: [files, the module itself first]}."""

@@ -11,7 +11,7 @@ from . import paths
 from .errors import Trouble
 
 HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
-                    r'|expect|follows|variables)\s*:\s*(.*?)\s*$')
+                    r'|expect|follows|variables|patch)\s*:\s*(.*?)\s*$')
 
 
 @dataclass
@@ -34,6 +34,7 @@ class Test:
     # For tests/vm/selfcheck: names of failures, and of those which may come from these
     expected: set = field(default_factory=set)
     follows: set = field(default_factory=set)
+    patch: str = ''                 # file beside it: puts the defect into our modules
 
     def topology(self):
         """Tests with the same answer can share a boot."""
@@ -69,6 +70,8 @@ def _apply(test, key, value):
         test.boot += shlex.split(value)
     elif key == 'variables':
         test.variables += value.split()
+    elif key == 'patch':
+        test.patch = value.strip()
     elif key == 'allow-log':
         test.allowed.append(re.compile(value))
     elif key == 'peer':

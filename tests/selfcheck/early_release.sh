@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# connect(AF_UNSPEC) gives the receive ring back while a receiver that was woken is still to run:
+# the fuzzer of socket calls finds that within a minute.
+#
+# expect: bug panic
+# follows: test exit-status no-verdict reboot hang
+# kernels: stock-6.12
+# modules: smc
+# patch: early_release.patch
+# cpus: 2
+# memory: 2048
+# boot: init_on_free=1
+# timeout: 150
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+sockfuzz -s 2 -m smc -t $((30 * VM_SLOW)) || :	# what a receiver reads there may also be a wrong byte
+sockfuzz -s 3 -m smc -t $((30 * VM_SLOW)) || :
+pass "nothing was found"
+done_testing
