@@ -23,6 +23,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/uuid.h>
 #include <linux/vmalloc.h>
 #include <linux/unaligned.h>
@@ -183,6 +184,9 @@ static struct memory *pool_take(u32 bytes)
 		pooled_bytes -= mem->bytes;
 	}
 	spin_unlock_bh(&lock);
+	/* It was cleaned, and nothing may have written to it since: KASAN does not know */
+	if (IS_ENABLED(CONFIG_KASAN) && mem)
+		WARN_ON_ONCE(memchr_inv(mem->addr, 0, mem->bytes));
 	return mem;
 }
 
