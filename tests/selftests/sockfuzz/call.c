@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the threads are doing: each call is counted, kept for the report of a failure, and has a
+ * bound. One that takes long is interrupted by a signal again and again; one that a signal does not
+ * end within the limit hangs.
+ */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sockfuzz.h"
+
+#define NUDGE_MS	20
+#define SELDOM_MS	(3 * 1000)	/* for a few, which what they wait for has to wake */
+#define HANG_MS		(30 * 1000)
+
+__thread struct thread *me;
+
+static struct {
+	struct site *sites;
+	struct thread *threads;
+	int nr_threads;
+	int failing;
+} state;
+
+long milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void list_site(struct site *site)
+{
+	site->next = __atomic_load_n(&state.sites, __ATOMIC_SEQ_CST);
+	while (!__atomic_compare_exchange_n(&state.sites, &site->next, site, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+}
+
+static struct call *current_call(struct thread *thread)
+{
+	return &thread->last[thread->calls % LAST_CALLS];
+}
+
+void call_begin(struct site *site, int on, long arg)
+{
+	struct call *call = current_call(me);
+
+	if (!__atomic_fetch_add(&site->calls, 1, __ATOMIC_RELAXED))
+		list_site(site);
+	*call = (struct call){ .on = on, .arg = arg, .start = milliseconds() };
+	me->nudge_ms = one_in(200) ? SELDOM_MS : NUDGE_MS;
+	__atomic_store_n(&call->site, site, __ATOMIC_SEQ_CST);
+}
+
+/* What no call of TCP's returns: codes of the kernel alone, and those of SMC */
+static bool is_strange(int error)
+{
+	switch (error) {
+	case EPROTO:
+	case EILSEQ:
+	case EBADMSG:
+	case EUCLEAN:
+	case ENOLINK:
+	case EREMOTEIO:
+	case EOVERFLOW:
+		return true;
+	}
+	return error > EHWPOISON;
+}
+
+void call_end(struct site *site, long ret)
+{
+	struct call *call = current_call(me);
+	int error = errno;
+
+	call->ret = ret;
+	call->error = ret < 0 ? error : 0;
+	__atomic_store_n(&call->end, milliseconds(), __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&site->ms, call->end - call->start, __ATOMIC_RELAXED);
+	if (ret >= 0)
+		__atomic_fetch_add(&site->good, 1, __ATOMIC_RELAXED);
+	else if (is_strange(error))
+		fail("%s on %d: %s is no error of TCP", site->name, call->on, strerror(error));
+	__atomic_fetch_add(&me->calls, 1, __ATOMIC_SEQ_CST);
+	errno = error;
+}
+
+static void tell_call(const struct call *call, long now)
+{
+	const char *name = call->error ? strerrorname_np(call->error) : "";
+
+	if (!call->site)
+		return;
+	if (call->end)
+		printf("#     %6ld ms ago, %ld ms: %s on %d.%d, 0x%lx: %ld %s\n", now - call->start,
+		       call->end - call->start, call->site->name, call->on / 4, call->on % 4,
+		       call->arg, call->ret, name ? name : "?");
+	else
+		printf("#     %6ld ms ago, not over: %s on %d.%d, 0x%lx\n", now - call->start,
+		       call->site->name, call->on / 4, call->on % 4, call->arg);
+}
+
+/* A file of /proc about a thread, if it may be read */
+static void tell_proc(const struct thread *thread, const char *name)
+{
+	char path[64], text[2000];
+	char *line, *next;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", thread->tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
+		printf("#   %s: %s\n", name, line);
+}
+
+void call_tell_last(struct thread *threads, int nr)
+{
+	long now = milliseconds();
+	int i, k;
+
+	for (i = 0; i < nr; i++) {
+		printf("#   thread %d, %lu calls\n", i, threads[i].calls);
+		for (k = 1; k <= LAST_CALLS; k++)
+			tell_call(&threads[i].last[(threads[i].calls + k) % LAST_CALLS], now);
+	}
+}
+
+static void begin_failure(void)
+{
+	if (__atomic_exchange_n(&state.failing, 1, __ATOMIC_SEQ_CST))
+		for (;;)
+			pause();	/* another thread tells, and ends the process */
+}
+
+static void __attribute__((noreturn)) end_failure(void)
+{
+	call_tell_last(state.threads, state.nr_threads);
+	printf("not ok 1 - sockfuzz, seed %llu\n", (unsigned long long)options.seed);
+	fflush(stdout);
+	_exit(1);
+}
+
+static void tell_failure(const char *format, va_list args)
+{
+	printf("# FAILED, seed %llu, thread %d: ", (unsigned long long)options.seed,
+	       me ? me->number : -1);
+	vprintf(format, args);
+	printf("\n");
+}
+
+void fail(const char *format, ...)
+{
+	va_list args;
+
+	begin_failure();
+	va_start(args, format);
+	tell_failure(format, args);
+	va_end(args);
+	end_failure();
+}
+
+void fail_on(const struct slot *slot, int dir, const char *format, ...)
+{
+	va_list args;
+
+	begin_failure();
+	printf("# slot %d, connection %u, way %d:\n", slot->number, slot->id, dir);
+	va_start(args, format);
+	tell_failure(format, args);
+	va_end(args);
+	end_failure();
+}
+
+static void __attribute__((noreturn)) tell_hang(const struct thread *thread,
+						const struct call *call)
+{
+	begin_failure();
+	printf("# HANGS, seed %llu, thread %d: %s on %d.%d\n", (unsigned long long)options.seed,
+	       thread->number, call->site->name, call->on / 4, call->on % 4);
+	tell_proc(thread, "syscall");
+	tell_proc(thread, "wchan");
+	tell_proc(thread, "stack");
+	end_failure();
+}
+
+static void watch_thread(struct thread *thread)
+{
+	const struct call *call = current_call(thread);
+	unsigned long calls = __atomic_load_n(&thread->calls, __ATOMIC_SEQ_CST);
+	long start = call->start, now = milliseconds();
+
+	if (!call->site || call->end)
+		return;
+	/* Was that really one call? */
+	if (__atomic_load_n(&thread->calls, __ATOMIC_SEQ_CST) != calls || !start)
+		return;
+	if (now - start > HANG_MS * options.scale)
+		tell_hang(thread, call);
+	if (now - start >= thread->nudge_ms)
+		pthread_kill(thread->pthread, SIGUSR1);
+}
+
+/* Ended threads are joined, and have no number any more */
+static bool any_left(struct thread *threads, int nr)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (threads[i].number >= 0 && !pthread_tryjoin_np(threads[i].pthread, NULL))
+			threads[i].number = -1;
+		any |= threads[i].number >= 0;
+	}
+	return any;
+}
+
+/**
+ * call_watch() - look after all threads for as long as the options say, until they have ended
+ * @threads: the threads
+ * @nr: their number
+ * @over: set when they are to end
+ */
+void call_watch(struct thread *threads, int nr, bool *over)
+{
+	long end = milliseconds() + options.seconds * 1000L;
+	int i;
+
+	state.threads = threads;
+	state.nr_threads = nr;
+	while (any_left(threads, nr)) {
+		usleep(10000);
+		__atomic_store_n(over, milliseconds() >= end, __ATOMIC_SEQ_CST);
+		for (i = 0; i < nr; i++)
+			if (threads[i].number >= 0)
+				watch_thread(&threads[i]);
+	}
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	return strcmp((*(struct site **)a)->name, (*(struct site **)b)->name);
+}
+
+/**
+ * call_tell_counts() - how often each kind of call was made
+ *
+ * Return: the number of all.
+ */
+unsigned long call_tell_counts(void)
+{
+	struct site *all[1000], *site;
+	unsigned long calls = 0, good = 0, ms = 0, total = 0;
+	int nr = 0, i;
+
+	for (site = state.sites; site && nr < 1000; site = site->next)
+		all[nr++] = site;
+	qsort(all, nr, sizeof(*all), compare_sites);
+	for (i = 0; i < nr; i++) {
+		calls += all[i]->calls;
+		good += all[i]->good;
+		ms += all[i]->ms;
+		if (i + 1 < nr && !strcmp(all[i]->name, all[i + 1]->name))
+			continue;
+		printf("#   %9lu %9lu %9lu %s\n", calls, good, ms, all[i]->name);
+		total += calls;
+		calls = 0;
+		good = 0;
+		ms = 0;
+	}
+	return total;
+}
