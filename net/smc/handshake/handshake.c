@@ -2,6 +2,7 @@
 /* The frame of a handshake: start, step, decline, end */
 
 #include <linux/net_tstamp.h>
+#include <linux/skmsg.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <linux/utsname.h>
@@ -115,6 +116,17 @@ static bool is_signed(const struct sock *tcp)
 	return is_signed;
 }
 
+/* Then BPF programs may see the data of the connection, and redirect it */
+static bool is_in_sockmap(const struct sock *tcp)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = sk_psock(tcp);
+	rcu_read_unlock();
+	return found;
+}
+
 /* Stamps that only adapters and TCP's acknowledgements can give */
 static bool wants_stamps_of_tcp(const struct sock *tcp)
 {
@@ -134,7 +146,7 @@ u32 smc_handshake_excluded(struct sock *tcp)
 {
 	if (smc_ipsec_used(tcp))
 		return SMC_REASON_IPSEC;
-	if (is_signed(tcp) || wants_stamps_of_tcp(tcp))
+	if (is_signed(tcp) || is_in_sockmap(tcp) || wants_stamps_of_tcp(tcp))
 		return SMC_REASON_OPTION;
 	return SMC_REASON_NONE;
 }

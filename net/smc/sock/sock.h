@@ -121,7 +121,8 @@ struct smc_accept_queue {
  * @stirred: in smc_accept_queue.stirred
  * @serial: smc_accept_queue.serial when TCP had accepted it; constant
  * @parked: silent in the handshake, and counted in smc_accept_queue.parked
- * @bridge: passes wake-ups of @tcp to those who polled before the fallback
+ * @bridge: passes wake-ups of @tcp to those who polled before the fallback; before that, to the
+ *	handshake if @tcp cannot be hooked
  * @node: in smc_net.socks
  *
  * Protected by the socket lock, unless said otherwise; @child, @ready, @stirred
@@ -288,6 +289,9 @@ void smc_fallback_release(struct smc_sock *smc, struct socket *sock);
 
 /* inet.c */
 int smc_inet_init(void);
+void smc_inet_register(void);
 void smc_inet_exit(void);
+void smc_inet_child(struct sock *sk);
+void smc_inet_destruct(struct sock *sk);
 
 #endif /* _NET_SMC_SOCK_SOCK_H */

@@ -141,9 +141,31 @@ static void look(struct smc_sock *smc, struct sock *tcp)
 		check_alive(smc, tcp);
 }
 
+/* Others who hold sk_user_data mark it in another way: a BPF program may have got hold of a child */
+static struct smc_sock *owner_of(const struct sock *tcp)
+{
+	uintptr_t data = (uintptr_t)rcu_dereference_check(__sk_user_data(tcp),
+							  lockdep_is_held(&tcp->sk_callback_lock));
+
+	if ((data & ~SK_USER_DATA_PTRMASK) != SK_USER_DATA_NOCOPY)
+		return NULL;
+	return (struct smc_sock *)(data & SK_USER_DATA_PTRMASK);
+}
+
+/* Nobody knows which of the three callbacks it would have been */
+static void wake_all(struct sock *tcp)
+{
+	struct socket_wq *wq = rcu_dereference(tcp->sk_wq);
+
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_all(&wq->wait);
+	sk_wake_async(tcp, SOCK_WAKE_WAITD, POLL_IN);
+}
+
 /*
- * A child of a listening TCP socket is born with its parent's callbacks, but
- * without its sk_user_data: nothing happens until it is hooked itself.
+ * A child of a listening TCP socket is born with its parent's callbacks, but without its
+ * sk_user_data: there is little to do until it is hooked itself. A child that others took before
+ * may come back with them at any time, because those others restore what they found.
  */
 static void tcp_event(struct sock *tcp)
 {
@@ -151,40 +173,66 @@ static void tcp_event(struct sock *tcp)
 
 	rcu_read_lock();
 	read_lock_bh(&tcp->sk_callback_lock);
-	smc = rcu_dereference_sk_user_data(tcp);
-	if (smc && READ_ONCE(smc->kept))
+	smc = owner_of(tcp);
+	if (!smc)
+		wake_all(tcp);
+	else if (READ_ONCE(smc->kept))
 		check_kept(smc, tcp);
-	else if (smc)
+	else
 		look(smc, tcp);
 	read_unlock_bh(&tcp->sk_callback_lock);
 	rcu_read_unlock();
+}
+
+static void restore_callbacks(struct sock *tcp, const struct smc_tcp_hooks *hooks)
+{
+	lockdep_assert_held(&tcp->sk_callback_lock);
+	if (tcp->sk_data_ready == tcp_event)
+		tcp->sk_data_ready = hooks->data_ready;
+	if (tcp->sk_state_change == tcp_event)
+		tcp->sk_state_change = hooks->state_change;
+	if (tcp->sk_error_report == tcp_event)
+		tcp->sk_error_report = hooks->error_report;
+}
+
+/* Interrupts are off, so this is no place for smc_tcp_event() */
+static int inner_woken(wait_queue_entry_t *entry, unsigned int mode, int sync, void *key)
+{
+	smc_tcp_queue_step(container_of(entry, struct smc_sock, bridge));
+	return 0;
 }
 
 /**
  * smc_tcp_hook() - be told of what happens to the inner socket
  * @smc: the socket
  *
- * Waiters on the inner socket itself are not woken while it is hooked.
+ * Waiters on the inner socket itself are not woken while it is hooked. A BPF program for socket
+ * operations may have put a child into a sockmap before we see it. That one will be a TCP
+ * connection, see smc_handshake_excluded(); until then we wait on it as everybody.
  */
 void smc_tcp_hook(struct smc_sock *smc)
 {
 	struct sock *tcp = smc->tcp->sk;
+	bool taken;
 
 	write_lock_bh(&tcp->sk_callback_lock);
+	if (smc->listener)
+		restore_callbacks(tcp, &smc->listener->hooks);
 	if (!rcu_access_pointer(__sk_user_data(tcp))) {
-		if (tcp->sk_data_ready != tcp_event) {
-			smc->hooks.data_ready = tcp->sk_data_ready;
-			smc->hooks.state_change = tcp->sk_state_change;
-			smc->hooks.error_report = tcp->sk_error_report;
-		} else if (smc->listener) {
-			smc->hooks = smc->listener->hooks;
-		}
+		smc->hooks.data_ready = tcp->sk_data_ready;
+		smc->hooks.state_change = tcp->sk_state_change;
+		smc->hooks.error_report = tcp->sk_error_report;
 		tcp->sk_data_ready = tcp_event;
 		tcp->sk_state_change = tcp_event;
 		tcp->sk_error_report = tcp_event;
 		__rcu_assign_sk_user_data_with_flags(tcp, smc, SK_USER_DATA_NOCOPY);
 	}
+	taken = owner_of(tcp) != smc;
 	write_unlock_bh(&tcp->sk_callback_lock);
+	if (taken && !smc->bridge.func) {
+		init_waitqueue_func_entry(&smc->bridge, inner_woken);
+		add_wait_queue(&smc->tcp->wq.wait, &smc->bridge);
+	}
 }
 
 /**
@@ -198,13 +246,15 @@ void smc_tcp_unhook(struct smc_sock *smc)
 	struct sock *tcp = smc->tcp->sk;
 
 	write_lock_bh(&tcp->sk_callback_lock);
-	if (tcp->sk_data_ready == tcp_event) {
-		tcp->sk_data_ready = smc->hooks.data_ready;
-		tcp->sk_state_change = smc->hooks.state_change;
-		tcp->sk_error_report = smc->hooks.error_report;
+	if (owner_of(tcp) == smc) {
+		restore_callbacks(tcp, &smc->hooks);
 		rcu_assign_sk_user_data(tcp, NULL);
 	}
 	write_unlock_bh(&tcp->sk_callback_lock);
+	if (smc->bridge.func == inner_woken) {
+		remove_wait_queue(&smc->tcp->wq.wait, &smc->bridge);
+		smc->bridge.func = NULL;
+	}
 }
 
 static bool handshake_congested(const struct sock *tcp)
@@ -214,7 +264,7 @@ static bool handshake_congested(const struct sock *tcp)
 
 	/* More than half of the places are taken by connections not accepted */
 	rcu_read_lock();
-	smc = rcu_dereference_sk_user_data(tcp);
+	smc = owner_of(tcp);
 	congested = smc && (smc->limit_handshake ||
 			    READ_ONCE(smc_net(sock_net(tcp))->knobs.limit_handshake)) &&
 		    READ_ONCE(smc->queue.nr) > READ_ONCE(tcp->sk_max_ack_backlog) / 2;
