@@ -50,16 +50,18 @@ static int __init smc_init(void)
 	err = smcd_transport_init();
 	if (err)
 		goto err_loopback;
-	err = smc_sock_init();
-	if (err)
-		goto err_transport;
 	err = smc_inet_init();
 	if (err)
-		goto err_sock;
+		goto err_transport;
+	/* The last that can fail: from here on there are sockets, and they need the module */
+	err = smc_sock_init();
+	if (err)
+		goto err_inet;
+	smc_inet_register();
 	return 0;
 
-err_sock:
-	smc_sock_exit();
+err_inet:
+	smc_inet_exit();
 err_transport:
 	smcd_transport_exit();
 err_loopback:

@@ -165,6 +165,7 @@ struct smc_conn_urgent {
  * @early: the last control data that came too early; @lock
  * @released: the application has no descriptor any more; @lock
  * @freeing: the end of it is under way; @lock
+ * @cancelled: when signals of the last peer that a handshake had failed with have ended, for RCU
  * @rx: receive ring
  * @tx: the peer's ring
  * @urgent: received urgent data
@@ -197,6 +198,7 @@ struct smc_conn {
 	struct smc_cdc early;
 	bool released;
 	bool freeing;
+	unsigned long cancelled;
 	struct smc_conn_rx rx;
 	struct smc_conn_tx tx;
 	struct smc_conn_urgent urgent;

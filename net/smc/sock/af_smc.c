@@ -101,6 +101,7 @@ static void sock_destruct(struct sock *sk)
 	spin_lock_bh(&sn->socks_lock);
 	hlist_del(&smc->node);
 	spin_unlock_bh(&sn->socks_lock);
+	smc_inet_destruct(sk);
 	smc_object_destroyed(SMC_OBJECT_SOCK);
 }
 
@@ -183,7 +184,6 @@ static void inherit(struct sock *sk, const struct sock *parent)
 	sk->sk_userlocks = parent->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
 	sk->sk_rcvlowat = parent->sk_rcvlowat;
 	sk->sk_peek_off = parent->sk_peek_off;
-	sk->sk_rcvlowat = parent->sk_rcvlowat;
 	sk->sk_rcvtimeo = parent->sk_rcvtimeo;
 	sk->sk_sndtimeo = parent->sk_sndtimeo;
 	sk->sk_lingertime = parent->sk_lingertime;
@@ -220,6 +220,7 @@ struct smc_sock *smc_sock_child(struct smc_sock *listener, struct socket *tcp)
 	if (!sk)
 		return NULL;
 	sock_init_data(NULL, sk);
+	smc_inet_child(sk);
 	sk->sk_type = parent->sk_type;
 	sk->sk_protocol = parent->sk_protocol;
 	smc_sock_setup(NULL, sk);

@@ -253,17 +253,20 @@ int smc_connect_wait(struct smc_sock *smc, long timeo)
  * smc_connect_cancel() - give up connecting
  * @smc: the socket, locked, with connecting under way
  *
- * May sleep. The inner socket is to be disconnected by the caller.
+ * May sleep, but not for the peer.
  */
 void smc_connect_cancel(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	smc_conn_cancel(&smc->conn);
+	sock_owned_by_me(sk);
 	if (smc->hs)
 		smc_handshake_free(smc->hs);
 	smc->hs = NULL;
 	sk_stop_timer(sk, &sk->sk_timer);
+	smc_tcp_disconnect(smc);
+	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
+	smc_conn_cancel(&smc->conn);
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
 	sk->sk_state = TCP_CLOSE;
 }

@@ -433,7 +433,6 @@ static int shutdown_locked(struct smc_sock *smc, int how)
 	case SMC_SOCK_HANDSHAKE:
 		smc_connect_cancel(smc);
 		sk->sk_socket->state = SS_UNCONNECTED;
-		smc_tcp_disconnect(smc);
 		sk->sk_state_change(sk);
 		return 0;
 	default:

@@ -628,3 +628,37 @@ TEST(bind_to_wrong_device)
 	FAILS(connect_addr(fd, &to),
 	      variant->client_address == AF_INET ? EINPROGRESS : ENETUNREACH);
 }
+
+/* IPV6_ADDRFORM makes an IPv4 socket of an IPv6 socket that talks IPv4 */
+TEST(connect_with_changed_family, .applies = only_ipv6)
+{
+	struct addr addr = loopback(AF_INET6, 0), to, to4;
+	int listener = new_server(), fd = new_client(), server;
+
+	addr.in6.sin6_addr = in6addr_any;
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 2));
+	to = target_of(listener);
+	to4 = loopback(AF_INET, port_of(&to));
+	memcpy(&to.in6.sin6_addr, "\0\0\0\0\0\0\0\0\0\0\377\377\177\0\0\1", 16);
+	OK(connect(fd, &to.sa, to.len));
+	server = accept_from(listener);
+	EQ(is_tcp(fd), !variant->smc);
+	set_int(fd, SOL_IPV6, IPV6_ADDRFORM, AF_INET);
+	EQ(name_of(fd).sa.sa_family, AF_INET);
+	EQ(peer_of(fd).sa.sa_family, AF_INET);
+	EQ(peer_of(server).sa.sa_family, AF_INET6);
+	set_int(fd, SOL_IP, IP_TTL, 5);
+	FAILS(setsockopt(fd, SOL_IPV6, IPV6_TCLASS, &(int){ 0 }, 4), ENOPROTOOPT);
+	send_text(fd, "four");
+	expect_text(server, "four");
+	close(server);
+
+	OK(connect(fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, sizeof(struct sockaddr)));
+	FAILS(connect(fd, &to.sa, to.len), EAFNOSUPPORT);
+	OK(connect(fd, &to4.sa, to4.len));
+	server = accept_from(listener);
+	EQ(is_tcp(server), !variant->smc);
+	send_text(server, "again");
+	expect_text(fd, "again");
+}

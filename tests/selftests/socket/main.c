@@ -98,6 +98,12 @@ bool within_host(int index)
 	return !getenv("SOCKET_TEST_HOST");
 }
 
+bool only_ipv6(int index)
+{
+	return variants[index].server_address == AF_INET6 &&
+	       variants[index].client_address == AF_INET6 && within_host(index);
+}
+
 static const char *variant_name(int index)
 {
 	return variants[index].name;
