@@ -40,6 +40,7 @@ static void connected(struct smc_sock *smc)
 
 	count(&smc->conn);
 	smc_sockopt_nagle(smc);
+	smc_tcp_hook(smc);	/* not yet, if it was in a sockmap for a while */
 	sk->sk_state = TCP_ESTABLISHED;
 	smc_sock_set_state(smc, SMC_SOCK_ACTIVE);
 	/*

@@ -202,6 +202,26 @@ static int inner_woken(wait_queue_entry_t *entry, unsigned int mode, int sync, v
 	return 0;
 }
 
+/* Return: false if others have it */
+static bool try_hook(struct smc_sock *smc, struct sock *tcp)
+{
+	lockdep_assert_held(&tcp->sk_callback_lock);
+	if (owner_of(tcp) == smc)
+		return true;
+	if (smc->listener)
+		restore_callbacks(tcp, &smc->listener->hooks);
+	if (rcu_access_pointer(__sk_user_data(tcp)))
+		return false;
+	smc->hooks.data_ready = tcp->sk_data_ready;
+	smc->hooks.state_change = tcp->sk_state_change;
+	smc->hooks.error_report = tcp->sk_error_report;
+	tcp->sk_data_ready = tcp_event;
+	tcp->sk_state_change = tcp_event;
+	tcp->sk_error_report = tcp_event;
+	__rcu_assign_sk_user_data_with_flags(tcp, smc, SK_USER_DATA_NOCOPY);
+	return true;
+}
+
 /**
  * smc_tcp_hook() - be told of what happens to the inner socket
  * @smc: the socket
@@ -213,23 +233,12 @@ static int inner_woken(wait_queue_entry_t *entry, unsigned int mode, int sync, v
 void smc_tcp_hook(struct smc_sock *smc)
 {
 	struct sock *tcp = smc->tcp->sk;
-	bool taken;
+	bool hooked;
 
 	write_lock_bh(&tcp->sk_callback_lock);
-	if (smc->listener)
-		restore_callbacks(tcp, &smc->listener->hooks);
-	if (!rcu_access_pointer(__sk_user_data(tcp))) {
-		smc->hooks.data_ready = tcp->sk_data_ready;
-		smc->hooks.state_change = tcp->sk_state_change;
-		smc->hooks.error_report = tcp->sk_error_report;
-		tcp->sk_data_ready = tcp_event;
-		tcp->sk_state_change = tcp_event;
-		tcp->sk_error_report = tcp_event;
-		__rcu_assign_sk_user_data_with_flags(tcp, smc, SK_USER_DATA_NOCOPY);
-	}
-	taken = owner_of(tcp) != smc;
+	hooked = try_hook(smc, tcp);
 	write_unlock_bh(&tcp->sk_callback_lock);
-	if (taken && !smc->bridge.func) {
+	if (!hooked && !smc->bridge.func) {
 		init_waitqueue_func_entry(&smc->bridge, inner_woken);
 		add_wait_queue(&smc->tcp->wq.wait, &smc->bridge);
 	}

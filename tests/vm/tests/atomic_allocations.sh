@@ -8,6 +8,7 @@
 # modules: smc
 # timeout: 300
 
+# shellcheck disable=SC2317 # check() calls this function
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
