@@ -147,7 +147,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 {
 	int err;
 
-	/* What a former peer said about a connection that was cancelled must not be meant for this */
+	/* What the peer of a connection that was cancelled still says is not meant for this one */
 	cond_synchronize_rcu(conn->cancelled);
 	conn->group = group;
 	conn->token = get_random_u32();

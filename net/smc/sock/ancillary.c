@@ -2,9 +2,9 @@
 /*
  * What a program can ask for beside the data: time stamps, and how much is left to read.
  *
- * Received bytes have the time when the peer's last message about them came, whatever was there
- * before: so have bytes that TCP has put together in one segment. Sent bytes are with
- * the peer's kernel, or with the adapter, when the call ends, and are stamped then. There is no packet to
+ * Received bytes have the time when the peer's last message about data came, whatever was there
+ * before: so have bytes that TCP has put together in one segment. Sent bytes are with the peer's
+ * kernel, or with the adapter, when the call ends, and are stamped then. There is no packet to
  * return with such a stamp, and no adapter that stamps.
  */
 

@@ -141,7 +141,7 @@ static void look(struct smc_sock *smc, struct sock *tcp)
 		check_alive(smc, tcp);
 }
 
-/* Others who hold sk_user_data mark it in another way: a BPF program may have got hold of a child */
+/* A BPF program may have got hold of a child: others who own sk_user_data mark it in another way */
 static struct smc_sock *owner_of(const struct sock *tcp)
 {
 	uintptr_t data = (uintptr_t)rcu_dereference_check(__sk_user_data(tcp),
