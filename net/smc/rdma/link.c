@@ -122,6 +122,19 @@ static void qp_event(struct ib_event *event, void *context)
 	smcr_group_kick(link->group);
 }
 
+static int to_init(const struct smcr_link *link, struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_INIT,
+		.pkey_index	= 0,
+		.port_num	= link->gid->port,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			    IB_QP_ACCESS_FLAGS);
+}
+
 static int create_qp(struct smcr_link *link)
 {
 	struct ib_qp_init_attr init = {
@@ -140,6 +153,7 @@ static int create_qp(struct smcr_link *link)
 		.qp_type	= IB_QPT_RC,
 	};
 	struct ib_qp *qp = ib_create_qp(link->pd, &init);
+	int err;
 
 	if (IS_ERR(qp)) {
 		init.cap.max_inline_data = 0;
@@ -147,24 +161,16 @@ static int create_qp(struct smcr_link *link)
 	}
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
+	err = to_init(link, qp);
+	if (err) {
+		ib_destroy_qp(qp);	/* it has nothing, and could not be drained */
+		return err;
+	}
 	link->qp = qp;
 	link->inline_sends = init.cap.max_inline_data >= SMCR_MESSAGE_BYTES;
 	link->local.qpn = qp->qp_num;
 	link->local.psn = get_random_u32() & 0xffffff;
 	return 0;
-}
-
-static int to_init(struct smcr_link *link)
-{
-	struct ib_qp_attr attr = {
-		.qp_state	= IB_QPS_INIT,
-		.pkey_index	= 0,
-		.port_num	= link->gid->port,
-		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
-	};
-
-	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-			    IB_QP_ACCESS_FLAGS);
 }
 
 static int create_queues(struct smcr_link *link)
@@ -189,17 +195,37 @@ static int create_queues(struct smcr_link *link)
 	if (!err)
 		err = create_qp(link);
 	if (!err)
-		err = to_init(link);
-	if (!err)
 		err = smcr_recv_post_all(link);
 	return err;
+}
+
+/*
+ * If the queue pair goes to ERR while a packet is being received, software RoCE of 6.12 takes that
+ * once more, with what it has given back already. RESET waits for the packet, and INIT
+ * receives none. What was posted and has not completed never will then; its slots are freed with
+ * the rest (smcr_send_destroy()). Adapters do better without: not all know these ways.
+ */
+static void quiet_software(struct smcr_link *link)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+
+	if (link->qp->device->ops.driver_id == RDMA_DRIVER_RXE &&
+	    !ib_modify_qp(link->qp, &attr, IB_QP_STATE))
+		to_init(link, link->qp);
+}
+
+/* Nothing completes any more, and no completion is being handled */
+static void drain(struct smcr_link *link)
+{
+	quiet_software(link);
+	ib_drain_qp(link->qp);
 }
 
 static void destroy_queues(struct smcr_link *link)
 {
 	smcr_recv_stop(link);
 	if (link->qp)
-		ib_drain_qp(link->qp);
+		drain(link);
 	smcr_memory_unregister(link);
 	if (link->qp)
 		ib_destroy_qp(link->qp);
