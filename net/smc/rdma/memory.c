@@ -42,16 +42,27 @@ static void unregister(struct smcr_link *link, struct smcr_rmb *rmb)
 	memset(reg, 0, sizeof(*reg));
 }
 
+/* How much a device can map at once: with bounce buffers, as in confidential guests, 256 KiB */
+static size_t most_mapped(struct ib_device *dev)
+{
+	return ib_uses_virt_dma(dev) ? SIZE_MAX : dma_max_mapping_size(dev->dma_device);
+}
+
 /* The largest RMB that can be registered */
 static size_t largest(const struct smcr_group *rg)
 {
 	size_t bytes = RMB_MAX;
 	unsigned int i;
 
-	for (i = 0; i < SMCR_LINKS; i++)
-		if (is_there(&rg->links[i]))
-			bytes = min_t(size_t, bytes, PAGE_SIZE *
-				      ibdev(&rg->links[i])->attrs.max_fast_reg_page_list_len);
+	for (i = 0; i < SMCR_LINKS; i++) {
+		struct ib_device *dev;
+
+		if (!is_there(&rg->links[i]))
+			continue;
+		dev = ibdev(&rg->links[i]);
+		bytes = min3(bytes, most_mapped(dev),
+			     (size_t)PAGE_SIZE * dev->attrs.max_fast_reg_page_list_len);
+	}
 	return bytes;
 }
 
@@ -324,9 +335,13 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 {
 	unsigned int elements = 0, most;
 	struct smcr_rmb *rmb;
+	size_t limit;
 
 	mutex_lock(&rg->memory_lock);
-	most = clamp_t(u32, largest(rg) / wanted, 1, SMCR_RMB_ELEMENTS);
+	limit = largest(rg);
+	if (wanted > limit)
+		wanted = max_t(u32, rounddown_pow_of_two(limit), SMC_BUFFER_MIN);
+	most = clamp_t(u32, limit / wanted, 1, SMCR_RMB_ELEMENTS);
 	rmb = find_rmb(rg, wanted, &elements) ?: find_instead(rg, wanted);
 	*fresh = !rmb;
 	if (!rmb)
