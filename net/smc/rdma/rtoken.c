@@ -80,16 +80,23 @@ int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr)
  *
  * Any context.
  *
- * Return: 0, or -ENOENT if there is no such RMB.
+ * Return: 0; -ENOENT if there is no such RMB; -EPROTO if the peer has said something else before.
  */
 int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *other,
 			  u32 other_rkey, u64 other_addr)
 {
+	unsigned int index = smcr_link_index(other);
 	struct smcr_group *rg = link->group;
 	int i = lock_and_find(link, rkey);
 
-	if (i >= 0)
-		set(&rg->rtokens[i], smcr_link_index(other), other_rkey, other_addr);
+	if (i >= 0) {
+		const struct smcr_rtoken *rtoken = &rg->rtokens[i];
+
+		if (!rtoken->known[index])
+			set(&rg->rtokens[i], index, other_rkey, other_addr);
+		else if (rtoken->rkey[index] != other_rkey || rtoken->addr[index] != other_addr)
+			i = -EPROTO;
+	}
 	spin_unlock_bh(&rg->rtokens_lock);
 	return min(i, 0);
 }
@@ -138,6 +145,16 @@ int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr)
 	return i;
 }
 
+static bool is_known(const struct smcr_rtoken *rtoken)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (rtoken->known[i])
+			return true;
+	return false;
+}
+
 /**
  * smcr_rtoken_forget_link() - a link is gone, and with it its keys
  * @link: the link
@@ -149,7 +166,11 @@ void smcr_rtoken_forget_link(struct smcr_link *link)
 	int i;
 
 	spin_lock_bh(&rg->rtokens_lock);
-	for (i = 0; i < SMC_LLC_MAX_RTOKENS; i++)
-		rg->rtokens[i].known[index] = false;
+	for (i = 0; i < SMC_LLC_MAX_RTOKENS; i++) {
+		struct smcr_rtoken *rtoken = &rg->rtokens[i];
+
+		rtoken->known[index] = false;
+		rtoken->used = is_known(rtoken);
+	}
 	spin_unlock_bh(&rg->rtokens_lock);
 }
