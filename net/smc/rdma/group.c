@@ -210,13 +210,17 @@ static void abandon(struct smcr_group *rg, u32 why)
 	smcr_group_settled(rg, why);
 }
 
-static void end_in_good_order(struct smcr_group *rg)
+/* Return: whether the link group has ended, and the peer knows, or does not say so */
+static bool is_over(struct smcr_group *rg)
 {
 	unsigned int i;
 
-	smcr_llc_close(rg);
+	/* Paired with the release in smcr_group_close() */
+	if (!smp_load_acquire(&rg->closing) || rg->closed || !smcr_llc_close(rg))
+		return false;
 	for (i = 0; i < SMCR_LINKS; i++)
 		smcr_link_down(&rg->links[i], SMC_LINK_INACTIVE);
+	return true;
 }
 
 static void clear_links(struct smcr_group *rg)
@@ -245,13 +249,10 @@ static void clear_links(struct smcr_group *rg)
 static void group_work(struct work_struct *work)
 {
 	struct smcr_group *rg = container_of(work, struct smcr_group, work);
-	/* Paired with the release in smcr_group_close() */
-	bool ending = smp_load_acquire(&rg->closing) && !rg->closed;
+	bool over = is_over(rg);
 
-	if (ending)
-		end_in_good_order(rg);
 	clear_links(rg);
-	if (ending) {
+	if (over) {
 		rg->closed = true;
 		smcr_llc_exit(rg);
 		smcr_group_put(rg);	/* of the link group */
@@ -305,8 +306,9 @@ int smcr_group_open(struct smc_group *group, const struct smc_candidate *candida
 	if (!rg)
 		return -ENOMEM;
 	strscpy(rg->name, gid->dev->name, sizeof(rg->name));
-	smcr_llc_init(rg);
-	err = smcr_link_create(&rg->links[0], gid);
+	err = smcr_llc_init(rg);
+	if (!err)
+		err = smcr_link_create(&rg->links[0], gid);
 	if (err) {
 		smcr_llc_exit(rg);
 		rg->group = NULL;	/* nobody else knows of it */
@@ -375,7 +377,7 @@ void smcr_group_close(struct smc_group *group)
 	spin_lock_bh(&rg->lock);
 	rg->group = NULL;
 	spin_unlock_bh(&rg->lock);
-	/* Paired with the acquire in group_work() */
+	/* Paired with the acquire in is_over() */
 	smp_store_release(&rg->closing, true);
 	smcr_group_kick(rg);
 }

@@ -146,7 +146,7 @@ static int create_qp(struct smcr_link *link)
 			.max_send_wr	 = SMCR_SEND_REQUESTS + 1,	/* one to drain */
 			.max_recv_wr	 = SMCR_RECV_SLOTS + 1,
 			.max_send_sge	 = 1,
-			.max_recv_sge	 = 2,
+			.max_recv_sge	 = smcr_recv_sges(link),
 			.max_inline_data = SMCR_MESSAGE_BYTES,
 		},
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,

@@ -101,9 +101,11 @@ struct smcr_recv_slot;
  * @recv_lock: protects @receives; taken with bottom halves off, none inside
  * @receives: a slot is posted again once its message was copied
  * @recv: receive slots
+ * @recv_slot_bytes: room in each of them
  * @recv_bytes: what they receive
  * @recv_dma: its address for the device
- * @recv_tail: behind the end of each receive slot: the rest of long messages
+ * @recv_tail: behind the end of each receive slot: the rest of long messages; NULL if those
+ *	fit into the slots
  * @recv_tail_dma: its address for the device
  * @in_flight: woken when sends have completed, and when the link goes down
  * @told: listeners were told that it can be used; protected by smcr_group.lock
@@ -149,6 +151,7 @@ struct smcr_link {
 	spinlock_t recv_lock;	/* protects receives */
 	bool receives;
 	struct smcr_recv_slot *recv;
+	unsigned int recv_slot_bytes;
 	void *recv_bytes;
 	u64 recv_dma;
 	void *recv_tail;
@@ -195,6 +198,7 @@ int smcr_send_create(struct smcr_link *link);
 void smcr_send_destroy(struct smcr_link *link);
 
 /* recv.c */
+unsigned int smcr_recv_sges(const struct smcr_link *link);
 int smcr_recv_create(struct smcr_link *link);
 int smcr_recv_post_all(struct smcr_link *link);
 void smcr_recv_stop(struct smcr_link *link);

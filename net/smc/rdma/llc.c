@@ -14,8 +14,8 @@
 #include "../wire/reason.h"
 #include "group.h"
 
-#define MAX_RECEIVED	64	/* more than a peer sends before it must wait for answers */
 #define MAX_DEFERRED	8
+#define MESSAGES	(64 + MAX_DEFERRED)	/* more than a peer sends without answers */
 #define TEST_PATIENCE	(5 * HZ)
 #define TEST_OFF	(60 * HZ)	/* look whether it was switched on */
 #define RETRY_SEND	(HZ / 50 + 1)
@@ -25,17 +25,19 @@
 #define NEVER		MAX_JIFFY_OFFSET
 
 /**
- * struct message - what came in
- * @list: in smcr_llc.received or smcr_llc.deferred
+ * struct message - what came in, or room for it
+ * @list: in smcr_llc.spare, smcr_llc.received or smcr_llc.deferred
  * @link: from there
- * @len: length of @bytes
- * @bytes: copy of it
+ * @len: its length
+ * @bytes: copy of it: @small, smcr_llc.long_bytes, or memory of its own
+ * @small: most messages are
  */
 struct message {
 	struct list_head list;
 	struct smcr_link *link;
 	size_t len;
-	u8 bytes[];
+	u8 *bytes;
+	u8 small[SMCR_MESSAGE_BYTES];
 };
 
 static bool is_server(const struct smcr_group *rg)
@@ -63,41 +65,74 @@ void smcr_llc_kick(struct smcr_group *rg)
 		smcr_group_put(rg);	/* was queued already */
 }
 
+/*
+ * Room for @len bytes. On a reliable link nothing is lost, so neither must it be here: there is
+ * room for as many messages as a peer may send at once, one of them long.
+ */
+static u8 *get_room(struct smcr_llc *llc, struct message *message, size_t len)
+{
+	lockdep_assert_held(&llc->lock);
+	if (len <= sizeof(message->small))
+		return message->small;
+	if (llc->long_busy || !llc->long_bytes)
+		return kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
+	llc->long_busy = true;
+	return llc->long_bytes;
+}
+
+static void release_message(struct smcr_llc *llc, struct message *message)
+{
+	lockdep_assert_held(&llc->lock);
+	if (message->bytes == llc->long_bytes)
+		llc->long_busy = false;
+	else if (message->bytes != message->small)
+		kfree(message->bytes);
+	list_add(&message->list, &llc->spare);
+}
+
+static struct message *keep_copy(struct smcr_llc *llc, const void *head, const void *tail,
+				 size_t len)
+{
+	size_t first = min_t(size_t, len, SMCR_MESSAGE_BYTES);
+	struct message *message;
+
+	lockdep_assert_held(&llc->lock);
+	message = list_first_entry_or_null(&llc->spare, struct message, list);
+	if (!message)
+		return NULL;
+	message->bytes = get_room(llc, message, len);
+	if (!message->bytes)
+		return NULL;
+	message->len = len;
+	memcpy(message->bytes, head, first);
+	memcpy(message->bytes + first, tail, len - first);
+	list_move_tail(&message->list, &llc->received);
+	return message;
+}
+
 /**
  * smcr_llc_received() - a message came in
  * @link: from there
- * @buf: the message, not trusted; it is copied
- * @len: its length
+ * @head: the message, or its first SMCR_MESSAGE_BYTES; not trusted
+ * @tail: the rest of a longer one
+ * @len: length of it all
  *
- * Any context. When there is no memory for it, it is lost, as if the network had lost
- * it: whoever waits for an answer takes the link down.
+ * It is copied. Any context.
  */
-void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len)
+void smcr_llc_received(struct smcr_link *link, const void *head, const void *tail, size_t len)
 {
 	struct smcr_llc *llc = &link->group->llc;
 	struct message *message;
-	bool flood;
-
-	message = kmalloc(struct_size(message, bytes, len), GFP_ATOMIC | __GFP_NOWARN);
-	if (!message)
-		return;
-	message->link = link;
-	message->len = len;
-	memcpy(message->bytes, buf, len);
 
 	spin_lock_bh(&llc->lock);
-	flood = llc->nr_received >= MAX_RECEIVED;
-	if (!flood) {
-		list_add_tail(&message->list, &llc->received);
-		llc->nr_received++;
-	}
+	message = keep_copy(llc, head, tail, len);
+	if (message)
+		message->link = link;
 	spin_unlock_bh(&llc->lock);
-	if (flood) {
-		kfree(message);
-		smcr_llc_violation(link, "too many messages");
-		return;
-	}
-	smcr_llc_kick(link->group);
+	if (message)
+		smcr_llc_kick(link->group);
+	else
+		smcr_llc_violation(link, "too much at once");
 }
 
 /**
@@ -291,12 +326,16 @@ static bool handle(struct smcr_group *rg, struct message *message)
 
 static void handle_all(struct smcr_group *rg, struct list_head *messages)
 {
+	struct smcr_llc *llc = &rg->llc;
 	struct message *message, *next;
 
 	list_for_each_entry_safe(message, next, messages, list) {
 		list_del(&message->list);
-		if (!handle(rg, message))
-			kfree(message);
+		if (handle(rg, message))
+			continue;
+		spin_lock_bh(&llc->lock);
+		release_message(llc, message);
+		spin_unlock_bh(&llc->lock);
 	}
 }
 
@@ -375,7 +414,6 @@ static void take_received(struct smcr_group *rg)
 
 	spin_lock_bh(&llc->lock);
 	list_splice_init(&llc->received, &messages);
-	llc->nr_received = 0;
 	list_splice_tail_init(&llc->wishes, &llc->queue);
 	spin_unlock_bh(&llc->lock);
 	handle_all(rg, &messages);
@@ -422,8 +460,11 @@ static unsigned long test_link(struct smcr_link *link, unsigned long time)
 	if (!smcr_link_usable(link))
 		return NEVER;
 	if (test->outstanding) {
-		if (time_before(now, test->sent + TEST_PATIENCE))
-			return test->sent + TEST_PATIENCE - now;
+		/* Whatever comes in says that the peer is there; the answer may be behind it */
+		unsigned long last = time_after(heard, test->sent) ? heard : test->sent;
+
+		if (time_before(now, last + TEST_PATIENCE))
+			return last + TEST_PATIENCE - now;
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
 		return NEVER;
 	}
@@ -458,17 +499,38 @@ void smcr_llc_flush(struct smcr_link *link)
 			   FLUSH_TIME);
 }
 
-/* Our end of the group goes. An idle group is no reason that a client has (R-DL-07). */
-static void check_closing(struct smcr_group *rg)
+/**
+ * smcr_llc_closed() - the peer knows that the group ends, or cannot be told
+ * @rg: the group
+ */
+void smcr_llc_closed(struct smcr_group *rg)
 {
-	struct smcr_llc *llc = &rg->llc;
-	struct smcr_link *link;
+	lockdep_assert_held(&rg->llc.mutex);
+	WRITE_ONCE(rg->llc.closed, true);
+	smcr_group_kick(rg);
+}
+
+static bool is_closing(struct smcr_llc *llc)
+{
 	bool closing;
 
 	spin_lock_bh(&llc->lock);
 	closing = llc->closing;
 	spin_unlock_bh(&llc->lock);
-	if (!closing || llc->flow == SMC_LLC_FLOW_END)
+	return closing && !llc->closed;
+}
+
+/* Our end of the group goes. An idle group is no reason that a client has (R-DL-07). */
+static void check_closing(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct smcr_link *link;
+
+	if (!is_closing(llc))
+		return;
+	if (time_after_eq(jiffies, llc->close_by))
+		smcr_llc_closed(rg);
+	if (llc->flow == SMC_LLC_FLOW_END)
 		return;
 
 	link = smcr_group_link(rg);
@@ -476,14 +538,14 @@ static void check_closing(struct smcr_group *rg)
 	llc->ended = true;
 	smcr_llc_flow_over(rg);
 	if (!link) {
-		complete_all(&llc->closed);
+		smcr_llc_closed(rg);
 		return;
 	}
 	smcr_llc_send_delete_all(link, is_server(rg) ? SMC_LINK_INACTIVE : SMC_LINK_OPERATOR);
 	/* The client's is a request, which the server answers by its own (R-DL-13, R-DL-14) */
 	if (is_server(rg)) {
 		smcr_llc_flush(link);
-		complete_all(&llc->closed);
+		smcr_llc_closed(rg);
 	}
 }
 
@@ -511,14 +573,20 @@ static void report(struct smcr_group *rg)
 	}
 }
 
+static unsigned long until(unsigned long time)
+{
+	return time_before(jiffies, time) ? time - jiffies : 0;
+}
+
 static unsigned long next_look(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 	unsigned long next = test_links(rg);
 
 	if (llc->has_deadline)
-		next = min(next, time_before(jiffies, llc->deadline) ?
-			   llc->deadline - jiffies : 0);
+		next = min(next, until(llc->deadline));
+	if (is_closing(llc))
+		next = min(next, until(llc->close_by));
 	if (llc->retry_send)
 		next = min_t(unsigned long, next, RETRY_SEND);
 	return next;
@@ -581,18 +649,20 @@ void smcr_llc_announce(struct smcr_group *rg, struct smcr_rmb *rmb)
 	smcr_llc_kick(rg);
 }
 
-static void forget_messages(struct smcr_link *link, struct list_head *messages,
-			    unsigned int *nr)
+/* Return: how many */
+static unsigned int forget_messages(struct smcr_link *link, struct list_head *messages)
 {
 	struct message *message, *next;
+	unsigned int nr = 0;
 
 	list_for_each_entry_safe(message, next, messages, list) {
 		if (message->link != link)
 			continue;
 		list_del(&message->list);
-		kfree(message);
-		--*nr;
+		release_message(&link->group->llc, message);
+		nr++;
 	}
+	return nr;
 }
 
 /**
@@ -613,10 +683,10 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 	mutex_lock(&llc->mutex);
 	why = smcr_llc_why_lost(link);
 	spin_lock_bh(&llc->lock);
-	forget_messages(link, &llc->received, &llc->nr_received);
+	forget_messages(link, &llc->received);
+	llc->nr_deferred -= forget_messages(link, &llc->deferred);
 	list_splice_tail_init(&llc->wishes, &llc->queue);
 	spin_unlock_bh(&llc->lock);
-	forget_messages(link, &llc->deferred, &llc->nr_deferred);
 	memset(&llc->tests[smcr_link_index(link)], 0, sizeof(llc->tests[0]));
 	if (llc->continued.link == link)
 		llc->continued.link = NULL;
@@ -628,7 +698,7 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 		smcr_llc_announced(rg, -ENOLINK);
 		llc->flow = SMC_LLC_FLOW_END;
 		llc->has_deadline = false;
-		complete_all(&llc->closed);
+		smcr_llc_closed(rg);
 	} else {
 		if (llc->announcement.link == link)
 			llc->announcement.again = true;
@@ -645,28 +715,57 @@ u32 smcr_llc_link_down(struct smcr_link *link)
  * smcr_llc_close() - the group ends: tell the peer
  * @rg: the group
  *
- * Waits until it has answered, but no longer than CLOSE_TIME.
+ * In the group's work only, which is kicked when the peer has answered, or CLOSE_TIME is over.
+ *
+ * Return: whether it has, or is.
  */
-void smcr_llc_close(struct smcr_group *rg)
+bool smcr_llc_close(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
+	bool begin;
 
+	if (READ_ONCE(llc->closed))
+		return true;
 	spin_lock_bh(&llc->lock);
+	begin = !llc->closing;
+	if (begin)
+		llc->close_by = jiffies + CLOSE_TIME;
 	llc->closing = true;
 	spin_unlock_bh(&llc->lock);
-	smcr_llc_kick(rg);
-	wait_for_completion_timeout(&llc->closed, CLOSE_TIME);
+	if (begin)
+		smcr_llc_kick(rg);
+	return false;
+}
+
+/* Return: 0 or -ENOMEM */
+static int make_room(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+	struct message *messages = kvcalloc(MESSAGES, sizeof(*messages), GFP_KERNEL_ACCOUNT);
+	unsigned int i;
+
+	if (!messages)
+		return -ENOMEM;
+	llc->messages = messages;
+	for (i = 0; i < MESSAGES; i++)
+		list_add(&messages[i].list, &llc->spare);
+	if (rg->version == 2)
+		llc->long_bytes = kvmalloc(SMC_LLC_RECEIVE_MAX, GFP_KERNEL_ACCOUNT);
+	return rg->version == 2 && !llc->long_bytes ? -ENOMEM : 0;
 }
 
 /**
  * smcr_llc_init() - of a group that has no links yet
  * @rg: the group
+ *
+ * Return: 0 or -ENOMEM; smcr_llc_exit() is due all the same.
  */
-void smcr_llc_init(struct smcr_group *rg)
+int smcr_llc_init(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 
 	spin_lock_init(&llc->lock);
+	INIT_LIST_HEAD(&llc->spare);
 	INIT_LIST_HEAD(&llc->received);
 	INIT_LIST_HEAD(&llc->wishes);
 	INIT_DELAYED_WORK(&llc->work, llc_work);
@@ -675,16 +774,16 @@ void smcr_llc_init(struct smcr_group *rg)
 	INIT_LIST_HEAD(&llc->deferred);
 	INIT_LIST_HEAD(&llc->queue);
 	INIT_LIST_HEAD(&llc->done);
-	init_completion(&llc->closed);
+	return make_room(rg);
 }
 
-static void free_messages(struct list_head *messages)
+static void release_all(struct smcr_llc *llc, struct list_head *messages)
 {
 	struct message *message, *next;
 
 	list_for_each_entry_safe(message, next, messages, list) {
 		list_del(&message->list);
-		kfree(message);
+		release_message(llc, message);
 	}
 }
 
@@ -700,6 +799,11 @@ void smcr_llc_exit(struct smcr_group *rg)
 
 	if (cancel_delayed_work_sync(&llc->work))
 		smcr_group_put(rg);
-	free_messages(&llc->received);
-	free_messages(&llc->deferred);
+	spin_lock_bh(&llc->lock);
+	release_all(llc, &llc->received);
+	release_all(llc, &llc->deferred);
+	INIT_LIST_HEAD(&llc->spare);
+	spin_unlock_bh(&llc->lock);
+	kvfree(llc->long_bytes);
+	kvfree(llc->messages);
 }

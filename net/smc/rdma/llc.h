@@ -9,12 +9,11 @@
  *	llc_flow.c	who may start what, when					(pure)
  *
  * Everything is done by one work item, one thing after the other. Nothing here waits
- * for the peer, except smcr_llc_close().
+ * for the peer.
  */
 #ifndef _NET_SMC_RDMA_LLC_H
 #define _NET_SMC_RDMA_LLC_H
 
-#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -86,12 +85,16 @@ struct smcr_llc_continued {
  * struct smcr_llc - a group's part of link layer control
  * @lock: protects what comes in: the fields up to @settle; taken with bottom halves
  *	off
+ * @spare: room for messages
+ * @long_busy: @long_bytes has one
  * @received: messages
- * @nr_received: how many
  * @wishes: RMBs to be announced
- * @closing: the group ends
+ * @closing: the group ends, and the peer has until @close_by to agree
+ * @close_by: in jiffies
  * @settle: link of the first contact, when CLC is done
  * @work: does everything, at once or when time has come; has a group reference
+ * @messages: memory of all messages; constant
+ * @long_bytes: room for a long one, of version 2; constant
  * @mutex: held by who looks at the fields below; nobody waits for the peer under it
  * @msg: the message that is being handled, received or to be sent
  * @flow: exchange under way
@@ -110,19 +113,23 @@ struct smcr_llc_continued {
  * @continued: the peer's
  * @tests: by link
  * @ended: we told the peer that the group ends
- * @closed: the group's end is told, and answered where there is an answer
+ * @closed: the group's end is told, and answered where there is an answer; read without lock
  * @done: RMBs whose announcement is over
  * @has_outcome: first contact is over
  * @outcome: enum smc_reason, how
  */
 struct smcr_llc {
 	spinlock_t lock;	/* protects what comes in */
+	struct list_head spare;
+	bool long_busy;
 	struct list_head received;
-	unsigned int nr_received;
 	struct list_head wishes;
 	bool closing;
+	unsigned long close_by;
 	struct smcr_link *settle;
 	struct delayed_work work;
+	void *messages;
+	void *long_bytes;
 
 	struct mutex mutex;	/* protects the rest */
 	struct smc_llc msg;
@@ -142,13 +149,13 @@ struct smcr_llc {
 	struct smcr_llc_continued continued;
 	struct smcr_llc_test tests[SMCR_LINKS];
 	bool ended;
-	struct completion closed;
+	bool closed;
 	struct list_head done;
 	bool has_outcome;
 	u32 outcome;
 };
 
-void smcr_llc_init(struct smcr_group *group);
+int smcr_llc_init(struct smcr_group *group);
 /* No link is there any more. May sleep; afterwards there are no reports from here. */
 void smcr_llc_exit(struct smcr_group *group);
 
@@ -156,7 +163,7 @@ void smcr_llc_exit(struct smcr_group *group);
 void smcr_llc_kick(struct smcr_group *group);
 
 /* From the receive queue: @len bytes, not trusted; copied. Softirq. */
-void smcr_llc_received(struct smcr_link *link, const void *buf, size_t len);
+void smcr_llc_received(struct smcr_link *link, const void *head, const void *tail, size_t len);
 
 /*
  * First contact: CLC is done. The server's link is RTS: it starts with CONFIRM LINK. The
@@ -175,10 +182,10 @@ void smcr_llc_announce(struct smcr_group *group, struct smcr_rmb *rmb);
 u32 smcr_llc_link_down(struct smcr_link *link);
 
 /*
- * The group ends: tell the peer by DELETE LINK for all links, and wait until it has
- * answered or some time has passed. May sleep.
+ * The group ends: tell the peer by DELETE LINK for all links. Returns whether it has answered, or
+ * had time enough; else the group's work is kicked when it has. Process context.
  */
-void smcr_llc_close(struct smcr_group *group);
+bool smcr_llc_close(struct smcr_group *group);
 
 /*
  * Between the files of link layer control. smcr_llc.mutex is held; smcr_llc.msg is the
@@ -193,6 +200,7 @@ void smcr_llc_await(struct smcr_group *group, enum smc_llc_flow flow, struct smc
 void smcr_llc_flow_over(struct smcr_group *group);
 void smcr_llc_flush(struct smcr_link *link);
 void smcr_llc_settled(struct smcr_group *group, u32 reason);
+void smcr_llc_closed(struct smcr_group *group);
 
 /* llc_link.c */
 void smcr_llc_start_confirm(struct smcr_link *link);

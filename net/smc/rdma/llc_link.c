@@ -359,7 +359,7 @@ void smcr_llc_got_delete_all(struct smcr_link *link)
 	smcr_llc_flow_over(rg);
 	for (i = 0; i < SMCR_LINKS; i++)
 		smcr_link_down(&rg->links[i], reason);
-	complete_all(&rg->llc.closed);
+	smcr_llc_closed(rg);
 }
 
 /**

@@ -43,7 +43,8 @@ static int __init smcr_init(void)
 {
 	int err;
 
-	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* No memory reclaim waits for it, and it waits for work queues of device drivers */
+	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smcr_wq)
 		return -ENOMEM;
 	err = smcr_device_init();

@@ -6,7 +6,8 @@
  * that may sleep. Most messages have 44 bytes. Those of LLC version 2 can be longer, but
  * only few at a time are (the flows allow one): what does not fit into a slot goes to
  * memory that all slots share. A peer that sends several at once can only spoil its
- * own messages; they are copied before they are looked at.
+ * own messages; they are copied before they are looked at. Where the device cannot spread a
+ * message over two places, each slot has room for the longest.
  */
 
 #include <linux/slab.h>
@@ -30,7 +31,7 @@ struct smcr_recv_slot {
 
 static unsigned int slot_offset(const struct smcr_link *link, const struct smcr_recv_slot *slot)
 {
-	return (slot - link->recv) * SMCR_MESSAGE_BYTES;
+	return (slot - link->recv) * link->recv_slot_bytes;
 }
 
 static int post(struct smcr_link *link, struct smcr_recv_slot *slot)
@@ -38,7 +39,7 @@ static int post(struct smcr_link *link, struct smcr_recv_slot *slot)
 	struct ib_sge sge[2] = {
 		{
 			.addr	= link->recv_dma + slot_offset(link, slot),
-			.length	= SMCR_MESSAGE_BYTES,
+			.length	= link->recv_slot_bytes,
 			.lkey	= link->pd->local_dma_lkey,
 		}, {
 			.addr	= link->recv_tail_dma,
@@ -72,27 +73,36 @@ static int repost(struct smcr_link *link, struct smcr_recv_slot *slot)
 	return err;
 }
 
-/* A message in one piece, in memory that the peer does not write to */
-static void *copy_long(struct smcr_link *link, const void *head, u32 len)
+/* Where the rest of a long message is, for the processor to see */
+static const u8 *sync_rest(struct smcr_link *link, unsigned int offset, u32 len)
 {
-	u8 *msg = kmalloc(len, GFP_ATOMIC);
+	u64 dma = link->recv_tail_dma;
+	const u8 *rest = link->recv_tail;
 
-	if (!msg)
-		return NULL;
-	ib_dma_sync_single_for_cpu(link->qp->device, link->recv_tail_dma,
-				   len - SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
-	memcpy(msg, head, SMCR_MESSAGE_BYTES);
-	memcpy(msg + SMCR_MESSAGE_BYTES, link->recv_tail, len - SMCR_MESSAGE_BYTES);
-	return msg;
+	if (!rest) {
+		dma = link->recv_dma + offset + SMCR_MESSAGE_BYTES;
+		rest = link->recv_bytes + offset + SMCR_MESSAGE_BYTES;
+	}
+	if (len > SMCR_MESSAGE_BYTES)
+		ib_dma_sync_single_for_cpu(link->qp->device, dma, len - SMCR_MESSAGE_BYTES,
+					   DMA_FROM_DEVICE);
+	return rest;
 }
 
-static void received(struct smcr_link *link, const u8 *msg, u32 len)
+/* It is copied before the slot is posted again. Return: whether it was one */
+static bool took_llc(struct smcr_link *link, const u8 *head, unsigned int offset, u32 len)
+{
+	if (!len || head[0] >= OPCODE_OTHERS)
+		return false;
+	smcr_llc_received(link, head, sync_rest(link, offset, len), len);
+	return true;
+}
+
+static void take_control(struct smcr_link *link, const u8 *msg, u32 len)
 {
 	struct smc_cdc cdc;
 
-	if (len && msg[0] < OPCODE_OTHERS)
-		smcr_llc_received(link, msg, len);
-	else if (!smc_cdc_parse(msg, len, &cdc))
+	if (!smc_cdc_parse(msg, len, &cdc))
 		smcr_conn_received(link, &cdc);
 	else
 		smcr_link_down(link, SMC_LINK_PROTOCOL);
@@ -104,7 +114,7 @@ static void received(struct smcr_link *link, const u8 *msg, u32 len)
  */
 static bool is_message(const struct smcr_link *link, const struct ib_wc *wc)
 {
-	u32 room = SMCR_MESSAGE_BYTES + (link->recv_tail ? TAIL_BYTES : 0);
+	u32 room = link->recv_slot_bytes + (link->recv_tail ? TAIL_BYTES : 0);
 
 	return wc->opcode == IB_WC_RECV && wc->byte_len <= room;
 }
@@ -115,8 +125,8 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smcr_link *link = slot->link;
 	u8 small[SMCR_MESSAGE_BYTES];
 	u32 len = wc->byte_len;
-	void *msg = small;
 	unsigned int offset;
+	bool was_llc;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
@@ -131,17 +141,32 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_sync_single_for_cpu(link->qp->device, link->recv_dma + offset, SMCR_MESSAGE_BYTES,
 				   DMA_FROM_DEVICE);
 	memcpy(small, link->recv_bytes + offset, SMCR_MESSAGE_BYTES);
-	if (len > SMCR_MESSAGE_BYTES)
-		msg = copy_long(link, small, len);
+	was_llc = took_llc(link, small, offset, len);
 	ib_dma_sync_single_for_device(link->qp->device, link->recv_dma + offset,
-				      SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
-	/* Before it is handled: the answer may lead to the next one */
+				      link->recv_slot_bytes, DMA_FROM_DEVICE);
+	/* Before control data is handled: the answer may lead to the next message */
 	if (repost(link, slot))
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
-	if (msg)
-		received(link, msg, len);
-	if (msg != small)
-		kfree(msg);
+	if (!was_llc)
+		take_control(link, small, len);
+}
+
+static size_t recv_size(const struct smcr_link *link)
+{
+	return SMCR_RECV_SLOTS * link->recv_slot_bytes;
+}
+
+/**
+ * smcr_recv_sges() - over how many places may a received message be spread?
+ * @link: a link with a protection domain
+ *
+ * Return: how many are needed, or all that the device can.
+ */
+unsigned int smcr_recv_sges(const struct smcr_link *link)
+{
+	unsigned int needed = link->group->version == 2 ? 2 : 1;
+
+	return clamp_t(unsigned int, link->pd->device->attrs.max_recv_sge, 1, needed);
 }
 
 /**
@@ -152,21 +177,24 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 int smcr_recv_create(struct smcr_link *link)
 {
+	bool can_be_long = link->group->version == 2;
 	unsigned int i;
 
+	link->recv_slot_bytes = SMCR_MESSAGE_BYTES;
+	if (can_be_long && smcr_recv_sges(link) == 1)
+		link->recv_slot_bytes = SMC_LLC_RECEIVE_MAX;
 	link->recv = kcalloc(SMCR_RECV_SLOTS, sizeof(*link->recv), GFP_KERNEL);
-	link->recv_bytes = kcalloc(SMCR_RECV_SLOTS, SMCR_MESSAGE_BYTES, GFP_KERNEL);
+	link->recv_bytes = alloc_pages_exact(recv_size(link), GFP_KERNEL | __GFP_ZERO);
 	if (!link->recv || !link->recv_bytes)
 		return -ENOMEM;
 	for (i = 0; i < SMCR_RECV_SLOTS; i++) {
 		link->recv[i].cqe.done = recv_done;
 		link->recv[i].link = link;
 	}
-	link->recv_dma = smcr_link_map(link, link->recv_bytes, SMCR_RECV_SLOTS * SMCR_MESSAGE_BYTES,
-				       DMA_FROM_DEVICE);
+	link->recv_dma = smcr_link_map(link, link->recv_bytes, recv_size(link), DMA_FROM_DEVICE);
 	if (!link->recv_dma)
 		return -ENOMEM;
-	if (link->group->version == 1)
+	if (!can_be_long || link->recv_slot_bytes == SMC_LLC_RECEIVE_MAX)
 		return 0;
 	link->recv_tail = kzalloc(TAIL_BYTES, GFP_KERNEL);
 	if (!link->recv_tail)
@@ -215,13 +243,14 @@ void smcr_recv_stop(struct smcr_link *link)
 void smcr_recv_destroy(struct smcr_link *link)
 {
 	if (link->recv_dma)
-		ib_dma_unmap_single(link->pd->device, link->recv_dma,
-				    SMCR_RECV_SLOTS * SMCR_MESSAGE_BYTES, DMA_FROM_DEVICE);
+		ib_dma_unmap_single(link->pd->device, link->recv_dma, recv_size(link),
+				    DMA_FROM_DEVICE);
 	if (link->recv_tail_dma)
 		ib_dma_unmap_single(link->pd->device, link->recv_tail_dma, TAIL_BYTES,
 				    DMA_FROM_DEVICE);
 	kfree(link->recv);
-	kfree(link->recv_bytes);
+	if (link->recv_bytes)
+		free_pages_exact(link->recv_bytes, recv_size(link));
 	kfree(link->recv_tail);
 	link->recv = NULL;
 	link->recv_bytes = NULL;

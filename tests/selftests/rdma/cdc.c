@@ -364,6 +364,24 @@ TEST(silent_on_open_link, PATIENT)
 	hostile_close(&h);
 }
 
+/* What comes in says that the attacker is there, for longer than it may take for the answer */
+TEST(busy_and_mute_on_open_link, PATIENT)
+{
+	long end;
+
+	set_test_time(1);
+	hostile_open(&h);
+	h.mute = true;
+	llc_expect(&h, TEST_LINK, 0);
+	for (end = now_ms() + 7000; now_ms() < end; pause_briefly()) {
+		data_send(&h, "busy");
+		expect_text(h.app, "busy");
+	}
+	expect_link_down(&h);
+	set_test_time(30);
+	hostile_close(&h);
+}
+
 TEST(deaf_on_open_link, PATIENT)
 {
 	int i;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* LLC on a link that is in use: malformed, unsolicited, for the other role, too many */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,46 @@ TEST(flood_of_tests, PATIENT)
 	llc_init(&h, &msg, TEST_LINK, 0);
 	TRUE(link_flood(&h, &msg, 1000, -1));
 	expect_link_down(&h);
+	hostile_close(&h);
+}
+
+/*
+ * Memory for what comes in cannot be waited for, and a reliable link must not lose a message
+ * because there is none.
+ */
+
+static bool write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* Return: whether this kernel can */
+static bool fail_small(const char *how_often)
+{
+	return write_to("/sys/kernel/slab/kmalloc-96/failslab", *how_often == '0' ? "0" : "1") &&
+	       write_to("/sys/kernel/slab/kmalloc-128/failslab", *how_often == '0' ? "0" : "1") &&
+	       write_to("/sys/kernel/debug/failslab/cache-filter", "Y") &&
+	       write_to("/sys/kernel/debug/failslab/verbose", "0") &&
+	       write_to("/sys/kernel/debug/failslab/times", "9") &&
+	       write_to("/sys/kernel/debug/failslab/probability", how_often);
+}
+
+TEST(no_memory_for_messages, .alone = true)
+{
+	int i;
+
+	hostile_open(&h);
+	if (!fail_small("100"))
+		puts("without fault injection");
+	for (i = 0; i < 3; i++)
+		expect_link_works(&h);
+	fail_small("0");
+	expect_alive(&h);
 	hostile_close(&h);
 }
 
