@@ -18,7 +18,8 @@
 . "$(dirname "$0")/../../selftests/netlink/cases.sh"
 
 modprobe rdma_rxe || die "no software RoCE"
-rdma_wire && rdma_another_address || die "no wire"
+rdma_wire || die "no wire"
+rdma_another_address || die "no second address"
 smcd ueid add SMCFORMING
 cases badpath.py
 cases crowd.py smcr 220
