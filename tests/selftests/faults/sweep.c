@@ -5,6 +5,7 @@
  */
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -116,14 +117,17 @@ static bool works_again(bool polled)
 }
 
 /* To the kernel log, so that what follows there has a cause */
-static void announce(const struct site *site, int nth)
+static void log_line(const char *format, ...)
 {
-	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
-	char line[200];
+	int fd = OK(open("/dev/kmsg", O_WRONLY | O_CLOEXEC));
+	char line[256] = "fault_test: ";
+	size_t len = strlen(line);
+	va_list args;
 
-	snprintf(line, sizeof(line), "fault_test: %s, time %d\n", site->where, nth);
-	if (fd < 0 || write(fd, line, strlen(line)) < 0)
-		FAIL("cannot write to the kernel log: %s", strerrorname_np(errno));
+	va_start(args, format);
+	vsnprintf(line + len, sizeof(line) - len, format, args);
+	va_end(args);
+	OK(write(fd, line, strlen(line)));
 	close(fd);
 }
 
@@ -133,7 +137,7 @@ static bool try_fault(const struct site *site, int number, int nth, bool polled)
 	enum result result;
 	int failed;
 
-	announce(site, nth);
+	log_line("%s, time %d", site->where, nth);
 	command(number, nth);
 	result = talk(polled, true);
 	wait_settled();
@@ -169,10 +173,9 @@ static void sweep(bool polled)
 	}
 	for (i = 0; i < nr; i++)
 		if (!sites[i].failed)
-			printf("# never: %s\n", sites[i].where);
-	printf("# %d calls, %d failures: %d conversations over SMC, %d over TCP, %d refused\n", nr,
-	       sum.failures, sum.results[OVER_SMC], sum.results[OVER_TCP], sum.results[REFUSED]);
-	fflush(stdout);
+			log_line("never: %s", sites[i].where);
+	log_line("%d calls, %d failures: %d conversations over SMC, %d over TCP, %d refused", nr,
+		 sum.failures, sum.results[OVER_SMC], sum.results[OVER_TCP], sum.results[REFUSED]);
 	EQ(sum.wrong, 0);
 	TRUE(sum.failures >= 8);
 }
