@@ -399,7 +399,8 @@ static bool urgent_seen(struct smc_conn *conn)
 /* No end is taken back (R-CLS-19) */
 static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 {
-	conn->rx_state_flags |= flags;
+	/* Paired with starved(): who sees the end sees the last bytes before it */
+	smp_store_release(&conn->rx_state_flags, conn->rx_state_flags | flags);
 	if (flags & SMC_CDC_ABORTED) {
 		/* Else it is the answer to ours */
 		if (!(conn->tx.state_flags & SMC_CDC_ABORTED))

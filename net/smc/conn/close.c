@@ -56,13 +56,13 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 	if (error == ECONNRESET && (conn->state == SMC_CLOSE_APP_WAIT1 ||
 				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
 		error = EPIPE;
-	conn->state = step.next;
-	if (step.actions & SMC_CLOSE_EOF)
-		sk->sk_shutdown |= RCV_SHUTDOWN;
+	WRITE_ONCE(conn->state, step.next);
+	if (step.actions & SMC_CLOSE_EOF)	/* paired with starved() */
+		smp_store_release(&sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);
 	if (step.actions & SMC_CLOSE_RESET) {
-		sk->sk_shutdown = SHUTDOWN_MASK;
+		smp_store_release(&sk->sk_shutdown, SHUTDOWN_MASK);
 		WRITE_ONCE(sk->sk_err, error);
 	}
 	if (flags) {

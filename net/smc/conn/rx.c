@@ -256,12 +256,16 @@ static int starved(struct reader *r, int copied, long *timeo)
 {
 	struct sock *sk = r->conn->sk;
 
-	/* As TCP: after a proper end, what came later is no error of reading */
-	if (r->conn->rx_state_flags & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
+	/*
+	 * As TCP: after a proper end, what came later is no error of reading. conn->lock is not
+	 * held: paired with apply_state_flags() and smc_close_apply(), the bytes before the end
+	 * are seen with it.
+	 */
+	if (smp_load_acquire(&r->conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
 		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
-	if (sk->sk_err)
+	if (READ_ONCE(sk->sk_err))
 		return copied ? 1 : sock_error(sk);
-	if (sk->sk_shutdown & RCV_SHUTDOWN) {
+	if (smp_load_acquire(&sk->sk_shutdown) & RCV_SHUTDOWN) {
 		/* The last bytes may have come with the end */
 		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
 	}

@@ -30,7 +30,7 @@ static bool refused(const struct smc_conn *conn)
 {
 	const struct sock *sk = conn->sk;
 
-	return READ_ONCE(sk->sk_err) || sk->sk_shutdown & SEND_SHUTDOWN ||
+	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
 	       READ_ONCE(conn->tx.refused);
 }
 
@@ -47,7 +47,7 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 	spin_lock_bh(&conn->lock);
 	lost = conn->tx.refused && !sk->sk_err && !(sk->sk_shutdown & SEND_SHUTDOWN);
 	if (lost && msg_data_left(msg)) {
-		sk->sk_shutdown = SHUTDOWN_MASK;
+		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 		WRITE_ONCE(sk->sk_err, EPIPE);
 	}
 	spin_unlock_bh(&conn->lock);

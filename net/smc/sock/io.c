@@ -409,7 +409,7 @@ static int shutdown_active(struct smc_sock *smc, int how)
 		smc_close_event(conn, SMC_CLOSE_SHUT_WR, 0);
 
 	spin_lock_bh(&conn->lock);
-	sk->sk_shutdown |= how;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	spin_unlock_bh(&conn->lock);
 	sk->sk_state_change(sk);
 	return 0;
