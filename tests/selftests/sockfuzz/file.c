@@ -26,7 +26,7 @@ static void set_flags(int fd, int on)
 	CALL("fcntl F_SETFL", on, flags, fcntl(fd, F_SETFL, flags));
 }
 
-static void duplicate(int fd, int on)
+static void copy_descriptor(int fd, int on)
 {
 	int copy = CALL("dup", on, 0, fcntl(fd, F_DUPFD_CLOEXEC, 0));
 
@@ -127,7 +127,7 @@ static void read_urgent(int fd, int on)
 }
 
 static void (*const ways[])(int fd, int on) = {
-	set_flags, duplicate, send_away, get_back, get_back, ask_ioctl, ask_ioctl, stat_file,
+	set_flags, copy_descriptor, send_away, get_back, get_back, ask_ioctl, ask_ioctl, stat_file,
 	read_errors, read_urgent,
 };
 

@@ -18,7 +18,7 @@ static int on_of(const struct slot *slot, int end)
 	return 4 * slot->number + end;
 }
 
-static void disconnect(struct slot *slot, int end)
+static void disconnect_end(struct slot *slot, int end)
 {
 	struct sockaddr_storage none = {};
 
@@ -70,7 +70,7 @@ static void close_lingering(struct slot *slot, int end)
 static void disconnect_listener(struct slot *slot, int end)
 {
 	(void)end;
-	disconnect(slot, LISTENER);
+	disconnect_end(slot, LISTENER);
 }
 
 static void close_listener(struct slot *slot, int end)
@@ -87,7 +87,7 @@ static void shut_listener(struct slot *slot, int end)
 }
 
 /* The connection is that of whoever makes it, but the thief closes it */
-static void steal(struct slot *slot, int end)
+static void steal_connection(struct slot *slot, int end)
 {
 	int fd;
 
@@ -172,9 +172,9 @@ static void destroy_tcp(struct slot *slot, int end)
 }
 
 static void (*const harms[])(struct slot *slot, int end) = {
-	disconnect, disconnect, disconnect, shut_both, shut_both, shut_reading, close_end,
-	close_lingering, disconnect_listener, close_listener, shut_listener, steal, listen_end,
-	connect_elsewhere, destroy_tcp,
+	disconnect_end, disconnect_end, disconnect_end, shut_both, shut_both, shut_reading,
+	close_end, close_lingering, disconnect_listener, close_listener, shut_listener,
+	steal_connection, listen_end, connect_elsewhere, destroy_tcp,
 };
 
 /**

@@ -14,14 +14,14 @@
 #define PLACE_BITS	38
 #define PLACE_MASK	((1ULL << PLACE_BITS) - 1)
 
-static uint64_t mix(uint64_t z)
+static uint64_t mix_word(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
 	return z ^ (z >> 31);
 }
 
-static uint64_t unmix(uint64_t z)
+static uint64_t unmix_word(uint64_t z)
 {
 	z = (z ^ (z >> 31) ^ (z >> 62)) * 0x319642b2d24d8ec3ULL;
 	z = (z ^ (z >> 27) ^ (z >> 54)) * 0x96de1b173f119089ULL;
@@ -30,7 +30,7 @@ static uint64_t unmix(uint64_t z)
 
 static uint64_t word_at(uint32_t id, int dir, uint64_t index)
 {
-	return mix((((uint64_t)id << 1 | dir) << PLACE_BITS | index) + 1);
+	return mix_word((((uint64_t)id << 1 | dir) << PLACE_BITS | index) + 1);
 }
 
 static uint8_t byte_at(uint32_t id, int dir, uint64_t offset)
@@ -78,7 +78,7 @@ static void tell_origin(const uint8_t *buf, size_t len)
 	printf("\n");
 	for (i = 0; i + WORD <= len && i < 4096; i++) {
 		memcpy(&word, buf + i, WORD);
-		word = unmix(word) - 1;
+		word = unmix_word(word) - 1;
 		if (word >> (PLACE_BITS + 1) > newest_id || (word & PLACE_MASK) >> 24)
 			continue;
 		printf("# %zu bytes on: connection %llu, way %llu, byte %llu\n", i,
@@ -195,7 +195,7 @@ static bool find_word(const struct slot *slot, int dir, const uint8_t *bytes, si
 
 	for (i = 0; i + WORD <= len && i < 4 * WORD; i++) {
 		memcpy(&word, bytes + i, WORD);
-		word = unmix(word) - 1;
+		word = unmix_word(word) - 1;
 		if (word >> PLACE_BITS != ((uint64_t)slot->id << 1 | dir))
 			continue;
 		*at = i;

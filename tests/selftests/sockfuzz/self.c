@@ -54,14 +54,14 @@ static void change_processor(void)
 	CALL("sched_setaffinity", NOWHERE, cpu, sched_setaffinity(0, sizeof(set), &set));
 }
 
-static void rest(void)
+static void rest_briefly(void)
 {
 	struct timespec time = { .tv_nsec = random_size(20 * 1000 * 1000) };
 
 	CALL("nanosleep", NOWHERE, time.tv_nsec, nanosleep(&time, NULL));
 }
 
-static void yield(void)
+static void yield_processor(void)
 {
 	CALL("sched_yield", NOWHERE, 0, sched_yield());
 }
@@ -175,7 +175,8 @@ static void change_namespace(void)
 }
 
 static void (*const ways[])(void) = {
-	change_policy, change_nice, change_processor, change_processor, rest, rest, yield,
+	change_policy, change_nice, change_processor, change_processor, rest_briefly,
+	rest_briefly, yield_processor,
 	send_signal, send_signal, ask_diag, read_file, change_sysctl, change_namespace,
 };
 

@@ -309,7 +309,7 @@ static void send_locked(struct slot *slot, int end, size_t len)
 }
 
 /**
- * do_send() - send the next bytes of an end, if nobody else is doing so
+ * do_send() - send the next bytes of an end, unless another thread does
  * @slot: the slot
  * @end: the end
  */

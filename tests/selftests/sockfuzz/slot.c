@@ -264,7 +264,7 @@ static bool reuse_client(struct slot *slot)
 		     connect(slot->fd[0], &none, sizeof(none)));
 }
 
-static void forget(struct slot *slot)
+static void forget_connection(struct slot *slot)
 {
 	int i;
 
@@ -311,7 +311,7 @@ static bool open_locked(struct slot *slot)
 
 	if (!same)
 		slot->kind = pick_kind();
-	forget(slot);
+	forget_connection(slot);
 	/* Ends of before go now, or when the new ones come */
 	if (one_in(2))
 		slot_close_fd(slot->fd[1]);

@@ -270,7 +270,7 @@ void slot_close_fd(int fd);		/* the number stays taken */
 socklen_t address_of(int family, int port, struct sockaddr_storage *addr);
 int new_fd_number(void);
 
-/* Each does something to an end of a slot, which nobody else keeps from doing the same */
+/* Each does something to an end of a slot, as other threads may at the same time */
 void do_send(struct slot *slot, int end);
 void do_receive(struct slot *slot, int end);
 void do_harm(struct slot *slot, int end);

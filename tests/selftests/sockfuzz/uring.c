@@ -89,7 +89,7 @@ static unsigned int has_requests(const struct uring *ring)
 	return *ring->sq_tail - __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE);
 }
 
-static long enter(struct uring *ring)
+static long enter_kernel(struct uring *ring)
 {
 	return syscall(SYS_io_uring_enter, ring->fd, has_requests(ring), 1,
 		       IORING_ENTER_GETEVENTS, NULL, 0);
@@ -130,13 +130,13 @@ static long do_request(struct io_uring_sqe request)
 	cancel.user_data = CANCELLING;
 	put_request(ring, request);
 	while (!find_answer(ring, request.user_data, &result)) {
-		if (enter(ring) >= 0 || has_requests(ring))
+		if (enter_kernel(ring) >= 0 || has_requests(ring))
 			continue;
 		if (find_answer(ring, request.user_data, &result))
 			break;
 		put_request(ring, cancel);
 		while (has_requests(ring))	/* a later one must not find it there */
-			enter(ring);
+			enter_kernel(ring);
 	}
 	if (result >= 0)
 		return result;

@@ -54,7 +54,7 @@ done <"$seeds"
 seed=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
 fuzz "as root" sockfuzz -p "$VM_SLOW" -t 40 -s "$seed"
 cp "$(command -v sockfuzz)" /tmp/sockfuzz	# where everybody may go
-fuzz "as nobody" setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn \
+fuzz "as a user without rights" setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn \
 	sh -c 'ip link set lo up; exec /tmp/sockfuzz "$@"' sh -p "$VM_SLOW" -t 15 -s "$seed"
 smc_expect_clean "no object is left over"
 done_testing
