@@ -9,8 +9,8 @@
 	"an RDMA device in the same network; see \"smcr device\" and smc_pnet(8)."
 #define EIDS "Both hosts need a user EID in common: \"smcr ueid add NAME\" on both."
 #define RDMA "Look at the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
-#define PATH "Packets of RDMA do not get through: look for a firewall (UDP port 4791), at the MTU " \
-	"and the switches. net.smc.smcr_path_retry_time says when it is tried again."
+#define PATH "Packets of RDMA do not get through: look for a firewall (UDP port 4791), at the " \
+	"MTU and the switches. net.smc.smcr_path_retry_time says when it is tried again."
 #define LATER "This may pass; try again."
 
 static const struct {

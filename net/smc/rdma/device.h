@@ -129,11 +129,12 @@ void smcr_gid_forget_lists(struct smcr_device *dev);
  *
  * smcr_route() fills in @attr for IB_QP_AV, with a reference to the GID that
  * rdma_destroy_ah_attr() drops; @direct tells whether the way stays within one
- * subnet. It waits for nobody: -EHOSTUNREACH when there is no route or no
- * resolved neighbour, -ENODEV when the GID is gone. The rest is as in struct smc_transport.
+ * subnet, @mtu what packets the route is for. It waits for nobody: -EHOSTUNREACH when
+ * there is no route or no resolved neighbour, -ENODEV when the GID is gone. The rest is
+ * as in struct smc_transport.
  */
 int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
-	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct);
+	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct, enum ib_mtu *mtu);
 bool smcr_route_reaches(const struct smc_candidate *candidate, const struct smc_address *peer);
 int smcr_route_resolve(struct smc_conn *conn, const struct sock *tcp,
 		       const struct smc_candidate *candidate, const struct smc_address *peer);

@@ -325,8 +325,17 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 	return 0;
 }
 
+/*
+ * Both ends must use the same packets, so what the route of one of them is for must be known before
+ * the peer is told.
+ */
+static void limit_mtu(struct smcr_link *link, enum ib_mtu mtu)
+{
+	link->local.mtu = min_t(u8, link->local.mtu, mtu);
+}
+
 /**
- * smcr_link_look_ahead() - does the link stay within one subnet?
+ * smcr_link_look_ahead() - does the link stay within one subnet, and what packets pass?
  * @link: a link that was created
  * @peer: the peer's port
  *
@@ -338,11 +347,14 @@ void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer
 {
 	struct smcr_group *rg = link->group;
 	struct rdma_ah_attr attr;
+	enum ib_mtu mtu;
 
 	mutex_lock(&rg->link_lock);
 	if (is_forming(link) && !smcr_route(rg->net, link->gid, &peer->gid, peer->mac, &attr,
-					    &link->direct))
+					    &link->direct, &mtu)) {
+		limit_mtu(link, mtu);
 		rdma_destroy_ah_attr(&attr);
+	}
 	mutex_unlock(&rg->link_lock);
 }
 
@@ -351,19 +363,22 @@ static int to_rtr(struct smcr_link *link)
 	const struct smcr_link_peer *peer = &link->peer;
 	struct ib_qp_attr attr = {
 		.qp_state	= IB_QPS_RTR,
-		.path_mtu	= min(peer->mtu, link->local.mtu),
 		.dest_qp_num	= peer->qpn,
 		.rq_psn		= peer->psn,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer	= RNR_TIMER,
 	};
+	enum ib_mtu mtu;
 	int err;
 
 	lockdep_assert_held(&link->group->link_lock);
 	err = smcr_route(link->group->net, link->gid, &peer->gid, peer->mac, &attr.ah_attr,
-			 &link->direct);
+			 &link->direct, &mtu);
 	if (err)
 		return err;
+	if (link->group->role == SMC_CLIENT)	/* the server has told the client already */
+		limit_mtu(link, mtu);
+	attr.path_mtu = min(peer->mtu, link->local.mtu);
 	err = ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
 			   IB_QP_DEST_QPN | IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
 			   IB_QP_MIN_RNR_TIMER);

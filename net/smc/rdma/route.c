@@ -15,6 +15,7 @@
 #include <net/ip6_route.h>
 #include <net/ipv6_stubs.h>
 #include <net/route.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
 #include "device.h"
@@ -35,6 +36,14 @@ struct way {
 	u8 mac[ETH_ALEN];
 	struct smcr_hop hop;
 };
+
+/* The largest packets that pass; in a network of layer 2 only the port tells */
+static enum ib_mtu get_mtu(const struct way *way)
+{
+	if (!way->hop.dst)
+		return IB_MTU_4096;
+	return iboe_get_mtu(dst_mtu(way->hop.dst)) ?: IB_MTU_256;
+}
 
 static void put_way(struct way *way)
 {
@@ -164,6 +173,7 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
  * @mac: what the peer says is the MAC address of its port; not trusted
  * @attr: for IB_QP_AV; rdma_destroy_ah_attr() is due later
  * @direct: whether the way stays within one subnet
+ * @mtu: result: for what packets the route is
  *
  * Waits for nobody: the next hop's MAC address is known, see smcr_route_resolve().
  *
@@ -171,7 +181,7 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
  * if the port has lost its address.
  */
 int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
-	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct)
+	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct, enum ib_mtu *mtu)
 {
 	const struct ib_gid_attr *source;
 	union ib_gid destination;
@@ -183,6 +193,7 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 		return err;
 	if (!way.named)
 		err = smcr_neigh_look(&way.hop, way.mac);
+	*mtu = get_mtu(&way);
 	put_way(&way);
 	if (err)
 		return err;

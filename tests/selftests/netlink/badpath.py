@@ -24,6 +24,7 @@ SERVER, CLIENT = 1, 0           # type of fallback counters
 FIRST = 3.0                     # seconds that the first connection may take
 AT_ONCE = 0.5                   # the others; a retry of RDMA takes longer
 RETRY_TIME = 5
+ROCE = (4791).to_bytes(2, 'big')
 GEN = Family('smc')
 BEFORE = 0
 
@@ -57,6 +58,48 @@ def connect():
     smc.send_all(pair.server, pair.client, 4000)
     pair.close()
     return took
+
+
+class Sniffer:
+    """The packets of RoCE that one port sends."""
+
+    def __init__(self, port):
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x800))
+        self.sock.bind((f'smc{port}', 0x800))
+        self.sock.setblocking(False)
+
+    def longest(self):
+        found = 0
+        while True:
+            try:
+                packet = self.sock.recv(65536)
+            except BlockingIOError:
+                self.sock.close()
+                return found
+            if packet[9] == socket.IPPROTO_UDP and packet[22:24] == ROCE:
+                found = max(found, len(packet))
+
+
+def route_mtu(mtu):
+    """Of the way from the client to the server, and not of that back."""
+    subprocess.run(['ip', 'route', 'replace', ADDRESS[socket.AF_INET, 1], 'dev', 'smc0', 'src',
+                    ADDRESS[socket.AF_INET, 0], 'table', '100', *mtu], check=True)
+
+
+def route_for_small_packets():
+    """What a router lets through is less than what the ports can do: both ends go by it."""
+    for mtu in [], ['mtu', '700']:
+        route_mtu(mtu)
+        sniffers = [Sniffer(port) for port in wire.PORTS]
+        connect()
+        longest = [sniffer.longest() for sniffer in sniffers]
+        print(f'# route {mtu}: longest packets {longest}')
+        if mtu:
+            check('no packet is longer than the route allows', max(longest) <= 700, longest)
+        else:
+            check('packets are longer without that', min(longest) > 700, longest)
+        no_groups()
+    route_mtu([])
 
 
 def no_groups():
@@ -126,6 +169,7 @@ def switched_off():
     connect()
     equal('SMC-R is back at once', counters(), (8, 0, 3))
     no_groups()
+    smc.sysctl('smcr_path_retry_time', RETRY_TIME)
 
 
 BEFORE = successes()
@@ -133,4 +177,4 @@ OLD = smc.fallbacks(GEN)
 smc.sysctl('variants', R2)
 smc.sysctl('smcr_idle_timeout', 1)
 smc.sysctl('smcr_path_retry_time', RETRY_TIME)
-run(works, first_pays, others_do_not, tried_again, switched_off)
+run(works, first_pays, others_do_not, tried_again, switched_off, route_for_small_packets)

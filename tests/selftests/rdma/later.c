@@ -162,15 +162,15 @@ TEST(first_contact_by_known_link, PATIENT, .applies = as_server)
 }
 
 /*
- * All names are those of the first client, but the TCP connection comes from elsewhere: it gets a group
- * of its own, and what it loses there is no loss of the first client's.
+ * All names are those of the first client, but the TCP connection comes from elsewhere: it gets a
+ * group of its own, and what it loses there is no loss of the first client's.
  */
 TEST(names_of_another_peer, PATIENT, .applies = as_client)
 {
 	const char *from = getenv("RDMA_PEER_OTHER_ADDRESS");
 	int i;
 
-	TRUE(from != NULL);
+	TRUE(!!from);
 	hostile_open(&first);
 	expect_alive(&first);
 	for (i = 0; i < LOST_ELEMENTS + 1; i++) {
