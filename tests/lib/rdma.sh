@@ -79,7 +79,15 @@ rdma_prepare() {
 			ip -6 rule add pref 1$port iif "$device" lookup local || return 1
 	done
 	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+	rdma_allow_v1
 	rdma_look_there_later
+}
+
+# rdma_allow_v1: software RoCE has no addresses of RoCE version 1. Where the distribution's module is
+# loaded, there is no such setting.
+rdma_allow_v1() {
+	[ ! -e /proc/sys/net/smc/smcr_v1_over_rocev2 ] ||
+		echo 1 >/proc/sys/net/smc/smcr_v1_over_rocev2
 }
 
 # Local addresses come behind the rules of rdma_lead, if they do not yet.
@@ -157,6 +165,7 @@ rdma_unwire() {
 # which there is memory for hundreds.
 rdma_guest() {
 	echo 65536 >/proc/sys/net/smc/rmem
+	rdma_allow_v1
 	modprobe rdma_rxe || return 1
 	rdma link add rxe0 type rxe netdev eth0 && rdma_addressed rxe0 || return 1
 	smcd ueid add SMCTEST

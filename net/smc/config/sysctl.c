@@ -115,6 +115,15 @@ static struct ctl_table template[] = {
 		.extra2		= &groups_most,
 	},
 	{
+		.procname	= "smcr_v1_over_rocev2",
+		.data		= (void *)offsetof(struct smc_knobs, v1_over_rocev2),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
 		.procname	= "smcr_path_retry_time",
 		.data		= (void *)offsetof(struct smc_knobs, path_retry_time),
 		.maxlen		= sizeof(int),
@@ -205,6 +214,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 	knobs->max_links = SMC_MAX_LINKS_MIN;	/* no failover yet */
 	knobs->max_groups = 4096;
 	knobs->max_groups_per_peer = 256;
+	knobs->v1_over_rocev2 = 0;
 	knobs->path_retry_time = 60;
 	knobs->limit_handshake = 0;
 	knobs->testlink_time = 30;

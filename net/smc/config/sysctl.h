@@ -23,6 +23,7 @@ struct net;
  * @max_links: links per link group of SMC-R that we like to have
  * @max_groups: link groups at most
  * @max_groups_per_peer: those of them with the peers of one address
+ * @v1_over_rocev2: SMC-R version 1 takes addresses of RoCE version 2, where a port has no others
  * @path_retry_time: seconds that a path of SMC-R which failed is not used, 0: no time
  * @limit_handshake: new connections become TCP while too many handshakes run
  * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
@@ -44,6 +45,7 @@ struct smc_knobs {
 	int max_links;
 	int max_groups;
 	int max_groups_per_peer;
+	int v1_over_rocev2;
 	int path_retry_time;
 	int limit_handshake;
 	int testlink_time;

@@ -7,9 +7,9 @@
  * directly or below others.
  *
  * SMC-R version 1 stays within one network of layer 2. It takes an address of RoCE
- * version 1, and where the device has none, one of version 2: the encapsulation is the
- * device's business. SMC-R version 2 takes an address of RoCE version 2 in the
- * connection's own IP subnet.
+ * version 1. Where the device has none, it takes one of version 2 only if the operator
+ * says so: the peer is not told of the encapsulation, and mostly has the other one. SMC-R
+ * version 2 takes an address of RoCE version 2 in the connection's own IP subnet.
  */
 
 #include <linux/if_vlan.h>
@@ -286,6 +286,8 @@ static unsigned int worth_v1(const struct demand *demand, const struct ib_gid_at
 		return 0;
 	if (attr->gid_type == IB_GID_TYPE_ROCE)
 		return 4;
+	if (!READ_ONCE(smc_net(demand->net)->knobs.v1_over_rocev2))
+		return 0;
 	return 1 + worth_v2(demand, attr, dev);
 }
 

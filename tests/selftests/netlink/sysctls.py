@@ -33,6 +33,7 @@ TABLE = {
     'smcr_buf_type': (0, 0, 0),
     'max_link_groups': (4096, 1, 65536),
     'max_link_groups_per_peer': (256, 1, 65536),
+    'smcr_v1_over_rocev2': (0, 0, 1),
     'smcr_path_retry_time': (60, 0, DAY),
     'handshake_timeout': (6, 1, DAY),
     'idle_timeout': (2, 1, DAY),
