@@ -319,6 +319,15 @@ static struct smc_sock *take_stirred(struct smc_sock *listener)
 	return child;
 }
 
+/* Take the next steps of a child; drops the reference */
+static void step_child(struct smc_sock *child)
+{
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	smc_connect_progress(child);
+	release_sock(&child->sk);
+	sock_put(&child->sk);
+}
+
 /* One round of the steps that are due; in accept() only until a child is ready */
 static void take_steps(struct smc_sock *listener, bool in_accept)
 {
@@ -339,10 +348,7 @@ static void take_steps(struct smc_sock *listener, bool in_accept)
 		child = take_stirred(listener);
 		if (!child)
 			break;
-		lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
-		smc_connect_progress(child);
-		release_sock(&child->sk);
-		sock_put(&child->sk);
+		step_child(child);
 	}
 }
 
@@ -483,6 +489,46 @@ static struct smc_sock *take_ready(struct smc_sock *listener)
 	return child;
 }
 
+/*
+ * Has an older child than the first that is ready something to do, or is a kworker at it? Such a
+ * one is about to be ready, too, and comes first with TCP. Only the next older ones are looked at,
+ * because there may be thousands that are silent.
+ *
+ * Return: the child, with a reference, or NULL.
+ */
+static struct smc_sock *find_overtaken(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child, *found = NULL;
+	unsigned int i;
+
+	spin_lock_bh(&q->lock);
+	child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+	for (i = 0; child && i < ROUND && !list_is_first(&child->child, &q->children); i++) {
+		child = list_prev_entry(child, child);
+		if (READ_ONCE(child->event) || sock_owned_by_user_nocheck(&child->sk))
+			found = child;
+	}
+	if (found)
+		sock_hold(&found->sk);
+	spin_unlock_bh(&q->lock);
+	return found;
+}
+
+/* Connections come in the order of TCP, as far as their handshakes can be finished now */
+static void finish_overtaken(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+	unsigned int i;
+
+	for (i = 0; i < ROUND; i++) {
+		child = find_overtaken(listener);
+		if (!child)
+			break;
+		step_child(child);
+	}
+}
+
 static bool done_waiting(struct smc_sock *listener)
 {
 	return smc_accept_ready(listener) || smc_accept_has_steps(listener) ||
@@ -522,6 +568,7 @@ static struct smc_sock *wait_for_child(struct smc_sock *listener, long timeo)
 			break;
 		if (smc_accept_has_steps(listener))
 			take_steps(listener, true);
+		finish_overtaken(listener);
 		child = take_ready(listener);
 		if (child)
 			break;
