@@ -204,21 +204,24 @@ static int create_queues(struct smcr_link *link)
  * once more, with what it has given back already. RESET waits for the packet, and INIT
  * receives none. What was posted and has not completed never will then; its slots are freed with
  * the rest (smcr_send_destroy()). Adapters do better without: not all know these ways.
+ *
+ * Return: whether the queue pair is to be drained; in RESET it cannot be.
  */
-static void quiet_software(struct smcr_link *link)
+static bool quiet_software(struct smcr_link *link)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 
-	if (link->qp->device->ops.driver_id == RDMA_DRIVER_RXE &&
-	    !ib_modify_qp(link->qp, &attr, IB_QP_STATE))
-		to_init(link, link->qp);
+	if (link->qp->device->ops.driver_id != RDMA_DRIVER_RXE ||
+	    ib_modify_qp(link->qp, &attr, IB_QP_STATE))
+		return true;
+	return !to_init(link, link->qp);
 }
 
 /* Nothing completes any more, and no completion is being handled */
 static void drain(struct smcr_link *link)
 {
-	quiet_software(link);
-	ib_drain_qp(link->qp);
+	if (quiet_software(link))
+		ib_drain_qp(link->qp);
 }
 
 static void destroy_queues(struct smcr_link *link)

@@ -7,15 +7,11 @@
  * protocol or does not answer loses the link (RFC 7609, C.7.1).
  */
 
-#include <linux/slab.h>
-
 #include "../net.h"
 #include "../trace.h"
 #include "../wire/reason.h"
 #include "group.h"
 
-#define MAX_DEFERRED	8
-#define MESSAGES	(64 + MAX_DEFERRED)	/* more than a peer sends without answers */
 #define TEST_PATIENCE	(5 * HZ)
 #define TEST_OFF	(60 * HZ)	/* look whether it was switched on */
 #define RETRY_SEND	(HZ / 50 + 1)
@@ -23,22 +19,6 @@
 #define CLOSE_TIME	(2 * HZ)
 #define CLIENT_EXTRA	(3 * HZ)
 #define NEVER		MAX_JIFFY_OFFSET
-
-/**
- * struct message - what came in, or room for it
- * @list: in smcr_llc.spare, smcr_llc.received or smcr_llc.deferred
- * @link: from there
- * @len: its length
- * @bytes: copy of it: @small, smcr_llc.long_bytes, or memory of its own
- * @small: most messages are
- */
-struct message {
-	struct list_head list;
-	struct smcr_link *link;
-	size_t len;
-	u8 *bytes;
-	u8 small[SMCR_MESSAGE_BYTES];
-};
 
 static bool is_server(const struct smcr_group *rg)
 {
@@ -65,51 +45,6 @@ void smcr_llc_kick(struct smcr_group *rg)
 		smcr_group_put(rg);	/* was queued already */
 }
 
-/*
- * Room for @len bytes. On a reliable link nothing is lost, so neither must it be here: there is
- * room for as many messages as a peer may send at once, one of them long.
- */
-static u8 *get_room(struct smcr_llc *llc, struct message *message, size_t len)
-{
-	lockdep_assert_held(&llc->lock);
-	if (len <= sizeof(message->small))
-		return message->small;
-	if (llc->long_busy || !llc->long_bytes)
-		return kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
-	llc->long_busy = true;
-	return llc->long_bytes;
-}
-
-static void release_message(struct smcr_llc *llc, struct message *message)
-{
-	lockdep_assert_held(&llc->lock);
-	if (message->bytes == llc->long_bytes)
-		llc->long_busy = false;
-	else if (message->bytes != message->small)
-		kfree(message->bytes);
-	list_add(&message->list, &llc->spare);
-}
-
-static struct message *keep_copy(struct smcr_llc *llc, const void *head, const void *tail,
-				 size_t len)
-{
-	size_t first = min_t(size_t, len, SMCR_MESSAGE_BYTES);
-	struct message *message;
-
-	lockdep_assert_held(&llc->lock);
-	message = list_first_entry_or_null(&llc->spare, struct message, list);
-	if (!message)
-		return NULL;
-	message->bytes = get_room(llc, message, len);
-	if (!message->bytes)
-		return NULL;
-	message->len = len;
-	memcpy(message->bytes, head, first);
-	memcpy(message->bytes + first, tail, len - first);
-	list_move_tail(&message->list, &llc->received);
-	return message;
-}
-
 /**
  * smcr_llc_received() - a message came in
  * @link: from there
@@ -122,10 +57,10 @@ static struct message *keep_copy(struct smcr_llc *llc, const void *head, const v
 void smcr_llc_received(struct smcr_link *link, const void *head, const void *tail, size_t len)
 {
 	struct smcr_llc *llc = &link->group->llc;
-	struct message *message;
+	struct smcr_llc_message *message;
 
 	spin_lock_bh(&llc->lock);
-	message = keep_copy(llc, head, tail, len);
+	message = smcr_llc_message_keep(llc, head, tail, len);
 	if (message)
 		message->link = link;
 	spin_unlock_bh(&llc->lock);
@@ -272,9 +207,9 @@ static void dispatch(struct smcr_link *link, enum smc_llc_event event)
 		smcr_llc_violation(link, "nothing was asked");
 }
 
-static bool defer(struct smcr_llc *llc, struct message *message)
+static bool defer(struct smcr_llc *llc, struct smcr_llc_message *message)
 {
-	if (llc->nr_deferred >= MAX_DEFERRED) {
+	if (llc->nr_deferred >= SMCR_LLC_DEFERRED_MAX) {
 		smcr_llc_violation(message->link, "too much at once");
 		return false;
 	}
@@ -284,7 +219,7 @@ static bool defer(struct smcr_llc *llc, struct message *message)
 }
 
 /* Return: whether the message is kept for later */
-static bool handle(struct smcr_group *rg, struct message *message)
+static bool handle(struct smcr_group *rg, struct smcr_llc_message *message)
 {
 	struct smcr_link *link = message->link;
 	struct smcr_llc *llc = &rg->llc;
@@ -327,14 +262,14 @@ static bool handle(struct smcr_group *rg, struct message *message)
 static void handle_all(struct smcr_group *rg, struct list_head *messages)
 {
 	struct smcr_llc *llc = &rg->llc;
-	struct message *message, *next;
+	struct smcr_llc_message *message, *next;
 
 	list_for_each_entry_safe(message, next, messages, list) {
 		list_del(&message->list);
 		if (handle(rg, message))
 			continue;
 		spin_lock_bh(&llc->lock);
-		release_message(llc, message);
+		smcr_llc_message_release(llc, message);
 		spin_unlock_bh(&llc->lock);
 	}
 }
@@ -652,14 +587,14 @@ void smcr_llc_announce(struct smcr_group *rg, struct smcr_rmb *rmb)
 /* Return: how many */
 static unsigned int forget_messages(struct smcr_link *link, struct list_head *messages)
 {
-	struct message *message, *next;
+	struct smcr_llc_message *message, *next;
 	unsigned int nr = 0;
 
 	list_for_each_entry_safe(message, next, messages, list) {
 		if (message->link != link)
 			continue;
 		list_del(&message->list);
-		release_message(&link->group->llc, message);
+		smcr_llc_message_release(&link->group->llc, message);
 		nr++;
 	}
 	return nr;
@@ -737,23 +672,6 @@ bool smcr_llc_close(struct smcr_group *rg)
 	return false;
 }
 
-/* Return: 0 or -ENOMEM */
-static int make_room(struct smcr_group *rg)
-{
-	struct smcr_llc *llc = &rg->llc;
-	struct message *messages = kvcalloc(MESSAGES, sizeof(*messages), GFP_KERNEL_ACCOUNT);
-	unsigned int i;
-
-	if (!messages)
-		return -ENOMEM;
-	llc->messages = messages;
-	for (i = 0; i < MESSAGES; i++)
-		list_add(&messages[i].list, &llc->spare);
-	if (rg->version == 2)
-		llc->long_bytes = kvmalloc(SMC_LLC_RECEIVE_MAX, GFP_KERNEL_ACCOUNT);
-	return rg->version == 2 && !llc->long_bytes ? -ENOMEM : 0;
-}
-
 /**
  * smcr_llc_init() - of a group that has no links yet
  * @rg: the group
@@ -774,17 +692,7 @@ int smcr_llc_init(struct smcr_group *rg)
 	INIT_LIST_HEAD(&llc->deferred);
 	INIT_LIST_HEAD(&llc->queue);
 	INIT_LIST_HEAD(&llc->done);
-	return make_room(rg);
-}
-
-static void release_all(struct smcr_llc *llc, struct list_head *messages)
-{
-	struct message *message, *next;
-
-	list_for_each_entry_safe(message, next, messages, list) {
-		list_del(&message->list);
-		release_message(llc, message);
-	}
+	return smcr_llc_messages_create(rg);
 }
 
 /**
@@ -799,11 +707,5 @@ void smcr_llc_exit(struct smcr_group *rg)
 
 	if (cancel_delayed_work_sync(&llc->work))
 		smcr_group_put(rg);
-	spin_lock_bh(&llc->lock);
-	release_all(llc, &llc->received);
-	release_all(llc, &llc->deferred);
-	INIT_LIST_HEAD(&llc->spare);
-	spin_unlock_bh(&llc->lock);
-	kvfree(llc->long_bytes);
-	kvfree(llc->messages);
+	smcr_llc_messages_destroy(llc);
 }

@@ -4,6 +4,7 @@
  * links and memory.
  *
  *	llc.c		messages and wishes come in; time; the end
+ *	llc_message.c	copies of messages until they are handled
  *	llc_link.c	CONFIRM, ADD, DELETE, TEST LINK
  *	llc_rkey.c	CONFIRM and DELETE RKEY
  *	llc_flow.c	who may start what, when					(pure)
@@ -81,6 +82,25 @@ struct smcr_llc_continued {
 	u8 left;
 };
 
+/* Messages that wait for the end of an exchange */
+#define SMCR_LLC_DEFERRED_MAX	8
+
+/**
+ * struct smcr_llc_message - what came in, or room for it
+ * @list: in smcr_llc.spare, smcr_llc.received or smcr_llc.deferred
+ * @link: from there
+ * @len: its length
+ * @bytes: copy of it: @small, smcr_llc.long_bytes, or memory of its own
+ * @small: most messages are
+ */
+struct smcr_llc_message {
+	struct list_head list;
+	struct smcr_link *link;
+	size_t len;
+	u8 *bytes;
+	u8 small[SMCR_MESSAGE_BYTES];
+};
+
 /**
  * struct smcr_llc - a group's part of link layer control
  * @lock: protects what comes in: the fields up to @settle; taken with bottom halves
@@ -128,7 +148,7 @@ struct smcr_llc {
 	unsigned long close_by;
 	struct smcr_link *settle;
 	struct delayed_work work;
-	void *messages;
+	struct smcr_llc_message *messages;
 	void *long_bytes;
 
 	struct mutex mutex;	/* protects the rest */
@@ -201,6 +221,13 @@ void smcr_llc_flow_over(struct smcr_group *group);
 void smcr_llc_flush(struct smcr_link *link);
 void smcr_llc_settled(struct smcr_group *group, u32 reason);
 void smcr_llc_closed(struct smcr_group *group);
+
+/* llc_message.c */
+struct smcr_llc_message *smcr_llc_message_keep(struct smcr_llc *llc, const void *head,
+					       const void *tail, size_t len);
+void smcr_llc_message_release(struct smcr_llc *llc, struct smcr_llc_message *message);
+int smcr_llc_messages_create(struct smcr_group *group);
+void smcr_llc_messages_destroy(struct smcr_llc *llc);
 
 /* llc_link.c */
 void smcr_llc_start_confirm(struct smcr_link *link);
