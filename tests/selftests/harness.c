@@ -243,9 +243,8 @@ static void end_job(struct job *job, bool in_time)
 		printf("#   no end within %ld seconds\n", job->limit / 1000);
 	else if (WIFSIGNALED(status))
 		printf("#   killed by SIG%s\n", sigabbrev_np(WTERMSIG(status)));
-	if (!good)
-		explain(job->output);
-	else if (took >= 5000)
+	explain(job->output);	/* of good ones: what they measured */
+	if (good && took >= 5000)
 		printf("# took %ld ms\n", took);
 	fflush(stdout);
 	job->test = NULL;

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Thousands of handshakes that an attacker begins and does not end: what they cost, and what others
+ * notice of them. The figures are printed; the limits here are far above them.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "forge.h"
+
+#define CROWD		5000
+#define LISTENERS	2	/* each can have 4096 parked handshakes */
+#define SAMPLES		200
+#define LIMIT		.applies = client_attacks, .seconds = 300, .alone = true
+
+/* What a handshake may pin, TCP's part included; see Documentation/security.rst */
+#define KIB_EACH	16
+
+static struct device dev;
+static struct msg msg, reply;
+static int listeners[LISTENERS], crowd[CROWD];
+
+static long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static long available_kib(void)
+{
+	char line[100];
+	long kib = -1;
+	FILE *f = fopen("/proc/meminfo", "re");
+
+	TRUE(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %ld", &kib) == 1)
+			break;
+	fclose(f);
+	return kib;
+}
+
+static int compare_longs(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The 99th percentile of what a connection takes, in microseconds */
+static long connect_time(int listener)
+{
+	static long took[SAMPLES];
+	int i, client, server;
+
+	for (i = 0; i < SAMPLES; i++) {
+		long start = now_us();
+
+		client = connect_to(listener);
+		server = accept_from(listener);
+		took[i] = now_us() - start;
+		EQ(is_tcp(client), 0);
+		close(client);
+		close(server);
+	}
+	qsort(took, SAMPLES, sizeof(*took), compare_longs);
+	return took[SAMPLES * 99 / 100];
+}
+
+static void start_crowd(int good)
+{
+	struct rlimit files = { CROWD + 1000, CROWD + 1000 };
+	int i;
+
+	OK(setrlimit(RLIMIT_NOFILE, &files));
+	set_sysctl("net/core/somaxconn", CROWD);
+	set_sysctl("net/ipv4/tcp_max_syn_backlog", CROWD);
+	set_handshake_timeout(600);
+	learn_device(&dev);
+	dev.peer_id[7] ^= 1;	/* a link group of its own, see Documentation/security.rst */
+	for (i = 0; i < LISTENERS; i++)
+		listeners[i] = listen_any(CROWD);
+	connect_time(good);	/* pools are filled, the group is there */
+}
+
+static void end_crowd(void)
+{
+	int i;
+
+	for (i = 0; i < CROWD; i++) {
+		set_linger(crowd[i], 1, 0);
+		close(crowd[i]);
+	}
+}
+
+/* @begin brings a connection as far as it is to come */
+static void measure_crowd(void (*begin)(int i))
+{
+	int good = listen_any(10), i;
+	long idle, beside, memory;
+	uint64_t buffers;
+
+	start_crowd(good);
+	idle = connect_time(good);
+	buffers = buffer_bytes();
+	memory = available_kib();
+	for (i = 0; i < CROWD; i++)
+		begin(i);
+	memory -= available_kib();
+	beside = connect_time(good);
+	fprintf(stderr, "p99 of connect and accept: %ld us alone, %ld us beside %d handshakes\n",
+		idle, beside, CROWD);
+	fprintf(stderr, "memory: %ld KiB for all, %lld KiB of it buffers\n", memory,
+		(long long)(buffer_bytes() - buffers) / 1024);
+	TRUE(beside < 10 * idle + scaled(20000));
+	TRUE(memory < CROWD * KIB_EACH);
+	EQ(buffer_bytes(), buffers);
+	end_crowd();
+}
+
+static void begin_silence(int i)
+{
+	crowd[i] = attacker_connect(listeners[i % LISTENERS]);
+}
+
+/* Each forms a link group, as nobody waits for one who is silent, until there are too many */
+static bool propose(int i)
+{
+	enum reaction reaction;
+
+	begin_silence(i);
+	proposal(&msg, &dev);
+	attacker_send(crowd[i], &msg);
+	reaction = attacker_wait(crowd[i], &reply, scaled(5000));
+	if (reaction != ACCEPTED && reaction != DECLINED)
+		FAIL("reaction %d to a Proposal", reaction);
+	return reaction == ACCEPTED;
+}
+
+static void begin_proposal(int i)
+{
+	propose(i);
+}
+
+/* Half of a Proposal: it has to be kept until the rest comes */
+static void begin_half(int i)
+{
+	begin_silence(i);
+	proposal(&msg, &dev);
+	EQ(send(crowd[i], msg.bytes, msg.len / 2, 0), msg.len / 2);
+}
+
+TEST(crowd_of_silence, LIMIT)
+{
+	measure_crowd(begin_silence);
+}
+
+TEST(crowd_of_proposals, LIMIT)
+{
+	measure_crowd(begin_proposal);
+}
+
+TEST(crowd_of_halves, LIMIT)
+{
+	measure_crowd(begin_half);
+}
+
+/* Confirms with a token of somebody else: each is declined, and the connection goes on as TCP */
+static void begin_wrong_confirm(int i)
+{
+	if (!propose(i))
+		return;
+	accept_or_confirm(&msg, CONFIRM, &dev, get(&reply, AT_TOKEN, 8) + 1, 1);
+	attacker_send(crowd[i], &msg);
+	attacker_expect(crowd[i], &reply, DECLINED);
+}
+
+TEST(crowd_of_wrong_confirms, LIMIT)
+{
+	measure_crowd(begin_wrong_confirm);
+}
