@@ -147,7 +147,7 @@ def wanted_group(role, variant):
     if variant == R2:
         group['v2-common'] = {'ver': 2, 'rel': 1, 'os': 2, 'peer-host': f'{os.uname().nodename:32}',
                               'neg-eid': f'{"SMCRTEST":32}'}
-        group['v2'] = {'direct': 1, 'max-conns': 255, 'max-links': 2}
+        group['v2'] = {'direct': 1, 'max-conns': 255, 'max-links': 1}
     return group
 
 
