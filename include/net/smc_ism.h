@@ -25,8 +25,8 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
-struct mem_cgroup;
 struct smc_ism_device;
+struct smc_share;
 
 /**
  * struct smc_ism_address - where an ISM device can be reached
@@ -47,8 +47,7 @@ struct smc_ism_address {
  * @reused: the memory served another DMB before; set by the device with @addr
  * @passive: the end of a server: the peer attaches it before it attaches the peer's
  * @peer: who may attach
- * @memcg: memory cgroup that pays for the memory, NULL: the root. The owner keeps it until
- *	register_dmb returns
+ * @share: what its memory counts for, until the device has freed it or given it to another DMB
  * @signalled: the peer signalled. Called by the device in any context that may
  *	not sleep, perhaps on several CPUs at once, and within an RCU read-side
  *	critical section; not called any more after unregister_dmb and a grace
@@ -63,7 +62,7 @@ struct smc_dmb {
 	bool reused;
 	bool passive;
 	struct smc_ism_address peer;
-	struct mem_cgroup *memcg;
+	struct smc_share *share;
 	void (*signalled)(struct smc_dmb *dmb);
 	void *owner;
 	void *priv;

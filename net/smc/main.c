@@ -9,13 +9,13 @@
 #include "admin/netlink.h"
 #include "config/eid.h"
 #include "conn/conn.h"
-#include "group/buffer.h"
 #include "group/group.h"
 #include "group/path.h"
 #include "ism/loopback.h"
 #include "ism/transport.h"
 #include "net.h"
 #include "object.h"
+#include "share.h"
 #include "sock/sock.h"
 #include "work.h"
 
@@ -24,7 +24,7 @@ static int __init smc_init(void)
 	int err;
 
 	smc_eid_module_init();
-	smc_buffer_init();
+	smc_share_init();
 	smc_object_init();
 	err = smc_work_init();
 	if (err)

@@ -48,11 +48,17 @@ static int __net_init net_enter(struct net *net)
 	err = smc_stats_init(&sn->stats, &sn->fallbacks);
 	if (err)
 		return err;
-	err = smc_sysctl_init(net, &sn->knobs);
-	if (err)
+	err = -ENOMEM;
+	sn->share = smc_share_create(net);
+	if (!sn->share)
 		goto err_stats;
+	err = smc_sysctl_init(net, &sn->knobs, sn->share);
+	if (err)
+		goto err_share;
 	return 0;
 
+err_share:
+	smc_share_drop(sn->share);
 err_stats:
 	smc_stats_exit(sn->stats);
 	return err;
@@ -66,6 +72,7 @@ static void __net_exit net_leave(struct net *net)
 	smc_pnet_flush(&sn->pnet);
 	WARN_ON_ONCE(sn->groups.nr || atomic_read(&sn->groups.alive));
 	WARN_ON_ONCE(!hlist_empty(&sn->socks));
+	smc_share_drop(sn->share);
 	smc_stats_exit(sn->stats);
 }
 

@@ -6,6 +6,7 @@
 #ifndef _NET_SMC_NET_H
 #define _NET_SMC_NET_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
@@ -16,6 +17,7 @@
 #include "event.h"
 #include "groups.h"
 #include "paths.h"
+#include "share.h"
 #include "stats.h"
 #include "wire/clc.h"
 
@@ -26,6 +28,8 @@
  * @eids: user EIDs, and whether the system EID is offered
  * @pnet: which interfaces and devices are on the same physical network
  * @knobs: sysctls
+ * @share: what it holds of the memory for buffers
+ * @orphans: connections that their programs have closed, and that wait for their peers
  * @event_limit: bounds how many fallbacks are reported
  * @peer_id: tells this namespace's stack from all others (RFC 7609, A.2.1);
  *	constant. Two namespaces of one host are two peers.
@@ -40,6 +44,8 @@ struct smc_net {
 	struct smc_eids eids;
 	struct smc_pnet pnet;
 	struct smc_knobs knobs;
+	struct smc_share *share;
+	atomic_t orphans;
 	struct smc_event_limit event_limit;
 	struct smc_peer_id peer_id;
 	struct smc_groups groups;

@@ -52,6 +52,7 @@
  * @SMC_STAT_ABORT_TCP: aborted because the TCP connection died or was misused
  * @SMC_STAT_ABORT_LINK: aborted because the device or the last link was lost
  * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not end in time
+ * @SMC_STAT_ABORT_ORPHAN: aborted at its close, because too many wait for their peers already
  * @SMC_STAT_TX_BUFFER: first of SMC_STAT_SIZES: send buffers by size
  * @SMC_STAT_RX_BUFFER: first of SMC_STAT_SIZES: receive buffers by size
  * @SMC_STAT_TX_SIZE: first of SMC_STAT_SIZES: send calls by requested size
@@ -93,6 +94,7 @@ enum smc_stat {
 	SMC_STAT_ABORT_TCP,
 	SMC_STAT_ABORT_LINK,
 	SMC_STAT_ABORT_TIMEOUT,
+	SMC_STAT_ABORT_ORPHAN,
 	SMC_STAT_TX_BUFFER,
 	SMC_STAT_RX_BUFFER = SMC_STAT_TX_BUFFER + SMC_STAT_SIZES,
 	SMC_STAT_TX_SIZE = SMC_STAT_RX_BUFFER + SMC_STAT_SIZES,

@@ -47,12 +47,16 @@
 #define SMC_NLA_STATS_T_ABORT_TCP_CNT	137	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_LINK_CNT	138	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_TIMEOUT_CNT 139	/* u64 */
+#define SMC_NLA_STATS_T_ABORT_ORPHAN_CNT 140	/* u64 */
 
 /* In SMC_GEN_STATS, of this tree's module only */
 #define SMC_NLA_STATS_BUFFER_USED	128	/* uint */
 #define SMC_NLA_STATS_BUFFER_LIMIT	129	/* uint */
 #define SMC_NLA_STATS_HS_NOW		130	/* uint */
 #define SMC_NLA_STATS_HS_TIME		131	/* nest: u64 numbered from 1 */
+#define SMC_NLA_STATS_SHARE_USED	134	/* uint */
+#define SMC_NLA_STATS_SHARE_LIMIT	135	/* uint */
+#define SMC_NLA_STATS_ORPHANS		136	/* uint */
 
 /* Behind struct smc_diag_req, of this tree's module only; others ignore them */
 #define SMC_DIAG_REQ_STATES		1	/* u32 */

@@ -90,6 +90,7 @@ struct own_tech_stats {
 	uint64_t	by_tcp;
 	uint64_t	by_link;
 	uint64_t	by_timeout;
+	uint64_t	by_orphan;
 	uint64_t	by_violation;
 	uint64_t	by_peer;
 	uint64_t	wakeups_saved;
@@ -107,6 +108,9 @@ struct own_tech_stats {
  * @handshakes: under way
  * @buffer_used: bytes of receive buffers of all namespaces
  * @buffer_limit: what they may be at most
+ * @share_used: bytes of buffers of this namespace
+ * @share_limit: what they may be at most
+ * @orphans: closed connections that wait for their peers
  */
 struct own_stats {
 	struct own_tech_stats	smcd;
@@ -116,6 +120,9 @@ struct own_stats {
 	uint64_t		handshakes;
 	uint64_t		buffer_used;
 	uint64_t		buffer_limit;
+	uint64_t		share_used;
+	uint64_t		share_limit;
+	uint64_t		orphans;
 };
 
 #define OWN_COUNTERS	(offsetof(struct own_stats, there) / sizeof(uint64_t))

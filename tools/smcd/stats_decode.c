@@ -6,8 +6,8 @@
 #include "stats.h"
 #include "uapi.h"
 
-#define TECH_MAX	SMC_NLA_STATS_T_ABORT_TIMEOUT_CNT
-#define ALL_MAX		SMC_NLA_STATS_HS_TIME
+#define TECH_MAX	SMC_NLA_STATS_T_ABORT_ORPHAN_CNT
+#define ALL_MAX		SMC_NLA_STATS_ORPHANS
 
 static void decode_sizes(uint64_t *sizes, const struct nlattr *nest)
 {
@@ -40,6 +40,7 @@ static void decode_own_tech(struct own_tech_stats *own, const struct nlattr *con
 	own->by_tcp = attr_uint(tb[SMC_NLA_STATS_T_ABORT_TCP_CNT], 0);
 	own->by_link = attr_uint(tb[SMC_NLA_STATS_T_ABORT_LINK_CNT], 0);
 	own->by_timeout = attr_uint(tb[SMC_NLA_STATS_T_ABORT_TIMEOUT_CNT], 0);
+	own->by_orphan = attr_uint(tb[SMC_NLA_STATS_T_ABORT_ORPHAN_CNT], 0);
 	own->by_violation = attr_uint(tb[SMC_NLA_STATS_T_VIOLATION_CNT], 0);
 	own->by_peer = attr_uint(tb[SMC_NLA_STATS_T_ABORT_RX_CNT], 0);
 	own->wakeups_saved = attr_uint(tb[SMC_NLA_STATS_T_WAKEUP_SAVED_CNT], 0);
@@ -85,6 +86,9 @@ static void decode_own(struct own_stats *own, const struct nlattr *const *tb)
 	own->handshakes = attr_uint(tb[SMC_NLA_STATS_HS_NOW], 0);
 	own->buffer_used = attr_uint(tb[SMC_NLA_STATS_BUFFER_USED], 0);
 	own->buffer_limit = attr_uint(tb[SMC_NLA_STATS_BUFFER_LIMIT], 0);
+	own->share_used = attr_uint(tb[SMC_NLA_STATS_SHARE_USED], 0);
+	own->share_limit = attr_uint(tb[SMC_NLA_STATS_SHARE_LIMIT], 0);
+	own->orphans = attr_uint(tb[SMC_NLA_STATS_ORPHANS], 0);
 	attr_parse_nest(times, STATS_TIMES, tb[SMC_NLA_STATS_HS_TIME]);
 	for (i = 0; i < STATS_TIMES; i++)
 		own->times[i] = attr_uint(times[i + 1], 0);

@@ -67,12 +67,16 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	line("    TCP connection died", tech->by_tcp);
 	line("    device or link lost", tech->by_link);
 	line("    peer did not end in time", tech->by_timeout);
+	line("    too many waited for peers", tech->by_orphan);
 	line("    peer broke the protocol", tech->by_violation);
 	line("  By the peer", tech->by_peer);
 
 	puts("\nMemory and wake-ups");
 	short_line("  Buffers in use (Bytes)", own->buffer_used);
 	short_line("  Buffers at most (Bytes)", own->buffer_limit);
+	short_line("    of this namespace", own->share_used);
+	short_line("    at most", own->share_limit);
+	line("  Closed, waiting for peers", own->orphans);
 	line("  Wake-ups saved", tech->wakeups_saved);
 	line("  Waits ended by busy polling", tech->busy_polls);
 }
@@ -99,6 +103,7 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	json_uint(j, "tcp", tech->by_tcp);
 	json_uint(j, "link", tech->by_link);
 	json_uint(j, "timeout", tech->by_timeout);
+	json_uint(j, "orphan", tech->by_orphan);
 	json_uint(j, "violation", tech->by_violation);
 	json_uint(j, "peer", tech->by_peer);
 	json_object_end(j);
@@ -106,6 +111,9 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	json_object(j, "buffers");
 	json_uint(j, "used", own->buffer_used);
 	json_uint(j, "limit", own->buffer_limit);
+	json_uint(j, "namespace_used", own->share_used);
+	json_uint(j, "namespace_limit", own->share_limit);
+	json_uint(j, "orphans", own->orphans);
 	json_object_end(j);
 	json_uint(j, "wakeups_saved", tech->wakeups_saved);
 	json_uint(j, "busy_polls", tech->busy_polls);

@@ -390,16 +390,19 @@ def tech(number, tx_bufs=(), rx_bufs=(), tx_reqs=(), rx_reqs=(), tx_events=None,
 
 # What only this tree's module has
 OWN = {"violation": 128, "abort_tx": 129, "abort_rx": 130, "wakeup_saved": 131,
-       "busy_poll": 132, "abort_app": 136, "abort_tcp": 137, "abort_link": 138, "abort_timeout": 139}
+       "busy_poll": 132, "abort_app": 136, "abort_tcp": 137, "abort_link": 138, "abort_timeout": 139,
+       "abort_orphan": 140}
 
 
 def stats(smcd=None, smcr=None, clnt_err=0, srv_err=0, own=None):
-    """own: (buffers used, limit, handshakes now, times), as this tree's module tells them"""
+    """own: (buffers used, limit, handshakes now, times, used by the namespace, its limit, orphans),
+    as this tree's module tells them"""
     more = []
     if own:
-        used, limit, handshakes, times = own
+        used, limit, handshakes, times, share_used, share_limit, orphans = own
         more = [uint(128, used), uint(129, limit), uint(130, handshakes),
-                nest(131, *(u64(i + 1, count) for i, count in enumerate(times)))]
+                nest(131, *(u64(i + 1, count) for i, count in enumerate(times))),
+                uint(134, share_used), uint(135, share_limit), uint(136, orphans)]
     return genl(7, nest(7, tech(1, **(smcd or {})), tech(2, **(smcr or {})),
                         u64(3, clnt_err), u64(4, srv_err), *more))
 

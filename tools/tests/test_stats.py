@@ -91,20 +91,24 @@ Aborts
     TCP connection died                 2
     device or link lost                 3
     peer did not end in time            4
+    too many waited for peers           9
     peer broke the protocol             5
   By the peer                           6
 
 Memory and wake-ups
   Buffers in use (Bytes)          1048576 (1.049M)
   Buffers at most (Bytes)      4294967296 (4.295G)
+    of this namespace              524288 (524.3K)
+    at most                    1073741824 (1.074G)
+  Closed, waiting for peers             5
   Wake-ups saved                       77
   Waits ended by busy polling           8
 """
 
 OWN_TECH = {"abort_tx": 10, "abort_app": 1, "abort_tcp": 2, "abort_link": 3,
-            "abort_timeout": 4, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
+            "abort_timeout": 4, "abort_orphan": 9, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
             "busy_poll": 8}
-OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1])
+OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5)
 
 
 def serve(bench, smcr=None, smcd=None, reasons=(), clnt_err=0, srv_err=0, own=None):
@@ -250,8 +254,9 @@ def stats_show_what_only_our_module_counts(bench):
           [("100us", 12), ("250us", 0), ("500us", 7)])
     equal(data["handshakes"]["time"][">1s"], 1)
     equal(data["aborts"], {"total": 10, "application": 1, "tcp": 2, "link": 3, "timeout": 4,
-                           "violation": 5, "peer": 6})
-    equal(data["buffers"], {"used": 1 << 20, "limit": 1 << 32})
+                           "orphan": 9, "violation": 5, "peer": 6})
+    equal(data["buffers"], {"used": 1 << 20, "limit": 1 << 32, "namespace_used": 1 << 19,
+                            "namespace_limit": 1 << 30, "orphans": 5})
     equal((data["wakeups_saved"], data["busy_polls"]), (77, 8))
     other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
     equal((other["aborts"]["total"], other["handshakes"]["now"]), (0, 3))

@@ -4,9 +4,9 @@
 #include <linux/slab.h>
 #include <linux/smc.h>
 
-#include "../group/buffer.h"
 #include "../group/path.h"
 #include "../net.h"
+#include "../share.h"
 #include "netlink.h"
 
 /* Which attribute shows which counter; the order is that of the messages */
@@ -78,6 +78,7 @@ static const struct row events[] = {
 	COUNT(ABORT_TCP_CNT, ABORT_TCP),
 	COUNT(ABORT_LINK_CNT, ABORT_LINK),
 	COUNT(ABORT_TIMEOUT_CNT, ABORT_TIMEOUT),
+	COUNT(ABORT_ORPHAN_CNT, ABORT_ORPHAN),
 };
 
 /**
@@ -185,6 +186,15 @@ static int put_times(struct sk_buff *skb, struct smc_stats __percpu *stats)
 	return 0;
 }
 
+static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
+{
+	if (nla_put_uint(skb, SMC_NLA_STATS_SHARE_USED, smc_share_used(sn->share)) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_SHARE_LIMIT, smc_share_limit(sn->share)) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_ORPHANS, atomic_read(&sn->orphans)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_stats(struct sk_buff *skb, struct net *net)
 {
 	struct smc_stats __percpu *stats = smc_net(net)->stats;
@@ -201,13 +211,14 @@ static int put_stats(struct sk_buff *skb, struct net *net)
 	    nla_put_u64_64bit(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT,
 			      smc_stats_handshake_errors(stats, SMC_SERVER),
 			      SMC_NLA_STATS_PAD) ||
-	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_USED, smc_buffer_used()) ||
-	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_LIMIT, smc_buffer_limit()) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_USED, smc_memory_used()) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_LIMIT, smc_memory_limit()) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_HS_NOW, smc_stats_handshakes(stats)) ||
 	    put_times(skb, stats) ||
 	    nla_put_u64_64bit(skb, SMC_NLA_STATS_PATH_FAIL_CNT, smc_stats_path_failures(stats),
 			      SMC_NLA_STATS_PAD) ||
-	    nla_put_uint(skb, SMC_NLA_STATS_PATHS_BAD, smc_path_count_bad(net)))
+	    nla_put_uint(skb, SMC_NLA_STATS_PATHS_BAD, smc_path_count_bad(net)) ||
+	    put_memory(skb, smc_net(net)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -6,6 +6,7 @@
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 
+#include "../share.h"
 #include "../wire/clc.h"
 #include "sysctl.h"
 
@@ -169,6 +170,15 @@ static struct ctl_table template[] = {
 		.extra2		= SYSCTL_INT_MAX,
 	},
 	{
+		.procname	= "max_orphans",
+		.data		= (void *)offsetof(struct smc_knobs, max_orphans),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+	{
 		.procname	= "smcr_rmem",
 		.data		= (void *)offsetof(struct smc_knobs, smcr_rmem),
 		.maxlen		= sizeof(int),
@@ -186,6 +196,14 @@ static struct ctl_table template[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ZERO,
 	},
+	{	/* its data is in the share */
+		.procname	= "buffer_limit",
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_INT_MAX,
+	},
 	{ }	/* kernels before 6.6 look for an end mark */
 };
 
@@ -193,15 +211,17 @@ static struct ctl_table template[] = {
  * smc_sysctl_init() - set the defaults and register the knobs of a namespace
  * @net: the namespace
  * @knobs: its knobs
+ * @share: its share of the memory
  *
  * May sleep.
  *
  * Return: 0 or -ENOMEM.
  */
-int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
+int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *share)
 {
+	const unsigned int nr = ARRAY_SIZE(template) - 1;
 	struct ctl_table *table;
-	int i;
+	unsigned int i;
 
 	knobs->wmem = SMC_BUFFER_MAX;
 	knobs->rmem = SMC_BUFFER_MAX;
@@ -220,15 +240,19 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs)
 	knobs->testlink_time = 30;
 	knobs->busy_poll = 0;
 	knobs->autocorking = SZ_64K;
+	knobs->max_orphans = 4096;
 	knobs->buffer_type = 0;
 
 	table = kmemdup(template, sizeof(template), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
-	for (i = 0; i < ARRAY_SIZE(template) - 1; i++)
+	for (i = 0; i < nr - 1; i++)
 		table[i].data = (void *)knobs + (unsigned long)table[i].data;
+	table[nr - 1].data = &share->limit_mb;
+	if (share->guest)	/* the limit protects others from whoever is root there */
+		table[nr - 1].mode = 0444;
 
-	knobs->header = register_net_sysctl_sz(net, "net/smc", table, ARRAY_SIZE(template) - 1);
+	knobs->header = register_net_sysctl_sz(net, "net/smc", table, nr);
 	if (!knobs->header) {
 		kfree(table);
 		return -ENOMEM;

@@ -9,6 +9,7 @@
 
 struct ctl_table_header;
 struct net;
+struct smc_share;
 
 /**
  * struct smc_knobs - sysctls of one namespace; see Documentation/sysctl.rst
@@ -29,6 +30,7 @@ struct net;
  * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
  * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
  * @autocorking: bytes that may be written and not announced; for new connections
+ * @max_orphans: closed connections that may wait for their peers
  * @buffer_type: kind of memory of SMC-R's buffers: 0, physically contiguous, is all there is
  *
  * Written by sysctl, read with READ_ONCE() anywhere.
@@ -51,10 +53,11 @@ struct smc_knobs {
 	int testlink_time;
 	int busy_poll;
 	int autocorking;
+	int max_orphans;
 	int buffer_type;
 };
 
-int smc_sysctl_init(struct net *net, struct smc_knobs *knobs);
+int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *share);
 void smc_sysctl_exit(struct smc_knobs *knobs);
 
 #endif /* _NET_SMC_CONFIG_SYSCTL_H */

@@ -156,6 +156,46 @@ void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 	smc_close_finish(conn, actions);
 }
 
+/* Memory of a closed connection stays until the peer is done, which may never be */
+static bool count_orphan(struct smc_conn *conn)
+{
+	struct smc_net *sn = smc_net(sock_net(conn->sk));
+
+	lockdep_assert_held(&conn->lock);
+	if (atomic_inc_return(&sn->orphans) > READ_ONCE(sn->knobs.max_orphans)) {
+		atomic_dec(&sn->orphans);
+		return false;
+	}
+	conn->orphan = true;
+	return true;
+}
+
+/**
+ * smc_close_orderly() - the application closes its descriptor
+ * @conn: the connection, open
+ *
+ * The socket lock is held; conn->lock is not. Does not sleep. As TCP does it: if too many
+ * connections wait for their peers already, this one is aborted in place of it.
+ *
+ * Return: whether it was closed in good order.
+ */
+bool smc_close_orderly(struct smc_conn *conn)
+{
+	bool orderly;
+	u8 actions;
+
+	spin_lock_bh(&conn->lock);
+	orderly = smc_close_step(conn->state, SMC_CLOSE_CLOSE).next == SMC_CLOSE_CLOSED ||
+		  count_orphan(conn);
+	if (orderly)
+		actions = smc_close_apply(conn, SMC_CLOSE_CLOSE, 0);
+	else
+		actions = abort_conn(conn, SMC_STAT_ABORT_ORPHAN, ECONNRESET);
+	spin_unlock_bh(&conn->lock);
+	smc_close_finish(conn, actions);
+	return orderly;
+}
+
 /**
  * smc_close_release() - the application has closed its descriptor
  * @conn: the connection, open

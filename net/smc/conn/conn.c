@@ -159,9 +159,12 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->rx.base = NULL;
 	conn->rx.buffer_bytes = 0;
 	err = transport->conn_open(conn);
-	if (err && err != -EINPROGRESS) {
-		conn->group = NULL;
-		return err;
+	if (err && err != -EINPROGRESS)
+		goto err_group;
+	if (smc_buffer_charge(conn, conn->rx.buffer_bytes)) {
+		transport->conn_close(conn);
+		err = -ENOMEM;
+		goto err_group;
 	}
 	__module_get(transport->owner);
 	conn->rx.prod = smc_cursor_start(&conn->rx.ring);
@@ -176,6 +179,11 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	count_receive_buffer(conn, conn->rx.buffer_bytes);
 	sock_hold(conn->sk);
 	smc_object_created(SMC_OBJECT_CONN);
+	return err;
+
+err_group:
+	smc_buffer_uncharge(conn, conn->charged);
+	conn->group = NULL;
 	return err;
 }
 
@@ -196,6 +204,8 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	int err = conn->transport->conn_attach(conn, peer);
 
 	count_receive_buffer(conn, conn->rx.buffer_bytes - had);
+	if (!err)
+		err = smc_buffer_charge(conn, conn->rx.buffer_bytes - had);
 	if (err)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
@@ -302,6 +312,7 @@ void smc_conn_reset(struct smc_conn *conn)
 	conn->rx_flags = 0;
 	conn->rx_state_flags = 0;
 	conn->released = false;
+	conn->orphan = false;
 	conn->state = SMC_CLOSE_ACTIVE;
 	smc_cdc_reset(conn);
 }
@@ -321,10 +332,13 @@ void smc_conn_free(struct smc_conn *conn)
 	hrtimer_cancel(&conn->tx.flush);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
+	smc_buffer_uncharge(conn, conn->charged);
 	WRITE_ONCE(conn->transport, NULL);
 	smc_group_leave(conn->group);
 	conn->group = NULL;
 	smc_object_destroyed(SMC_OBJECT_CONN);
+	if (conn->orphan)
+		atomic_dec(&smc_net(sock_net(conn->sk))->orphans);
 	if (conn->released)
 		conn->progress(conn);
 	sock_put(conn->sk);

@@ -1,49 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffer sizes and the memory limit.
+ * Buffer sizes, and who pays for a buffer.
  *
- * Receive buffers are bounded by a share of the machine's memory. As they use
- * it up, new connections get smaller buffers, so that many connections cost
- * little each; beyond the limit, a connection becomes a TCP connection.
+ * Pages can be charged to a memory cgroup only when they are allocated, but buffers outlive
+ * connections, and then serve others. So the pages are charged to no one, and a socket is charged
+ * for its buffer as long as it has it, in the way that TCP's sockets are for theirs.
  */
 
-#include <linux/atomic.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
-#include <linux/module.h>
 
 #include "buffer.h"
-
-static unsigned int buffer_limit_mb;
-module_param(buffer_limit_mb, uint, 0644);
-MODULE_PARM_DESC(buffer_limit_mb,
-		 "Most memory for receive buffers, in MiB; 0: a quarter of the memory");
-
-static unsigned long default_limit;
-static atomic_long_t used;
-
-/**
- * smc_buffer_init() - take the size of the machine's memory
- */
-void smc_buffer_init(void)
-{
-	default_limit = (totalram_pages() << PAGE_SHIFT) / 4;
-}
-
-/** smc_buffer_limit() - Return: most bytes that buffers may take */
-unsigned long smc_buffer_limit(void)
-{
-	unsigned int mb = READ_ONCE(buffer_limit_mb);
-
-	return mb ? (unsigned long)mb << 20 : default_limit;
-}
-
-/** smc_buffer_used() - Return: bytes that buffers take now, pooled ones included */
-unsigned long smc_buffer_used(void)
-{
-	return atomic_long_read(&used);
-}
+#include "conn.h"
 
 /**
  * smc_buffer_size() - the buffer size of the protocol that fits a request
@@ -57,81 +25,102 @@ u32 smc_buffer_size(int wanted)
 	return roundup_pow_of_two(clamp(wanted, SMC_BUFFER_MIN, SMC_BUFFER_MAX));
 }
 
-/*
- * Half of the memory is given to whoever asks. Then the largest size halves
- * with every half of what is left.
- */
-static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long limit)
-{
-	unsigned long left = limit - in_use;
-	unsigned long step = limit / 2;
-	u32 most = SMC_BUFFER_MAX;
-
-	while (left < step && most > SMC_BUFFER_MIN) {
-		step /= 2;
-		most /= 4;
-	}
-	return clamp_t(u32, bytes, SMC_BUFFER_MIN, max_t(u32, most, SMC_BUFFER_MIN));
-}
-
 /**
- * smc_buffer_offer() - what smc_buffer_reserve() would give now
+ * smc_buffer_offer() - what smc_buffer_take() would give now
+ * @share: the share of the namespace, which is alive
  * @bytes: a size from smc_buffer_size()
  *
  * Any context.
  *
- * Return: that size, perhaps a smaller one; 0 at the limit.
+ * Return: that size, perhaps a smaller one; 0 at a limit.
  */
-u32 smc_buffer_offer(u32 bytes)
+u32 smc_buffer_offer(const struct smc_share *share, u32 bytes)
 {
-	unsigned long limit = smc_buffer_limit();
-	unsigned long in_use = smc_buffer_used();
-
-	if (in_use + SMC_BUFFER_MIN > limit)
-		return 0;
-	return size_under_pressure(bytes, in_use, limit);
+	return smc_memory_offer(smc_share_offer(share, bytes));
 }
 
 /**
- * smc_buffer_reserve() - account memory for a new buffer
+ * smc_buffer_take() - account for a new buffer that serves one namespace for all of its life
+ * @share: the share of the namespace, which is alive
  * @bytes: a size from smc_buffer_size()
  *
  * Any context.
  *
- * Return: the size that may be allocated, perhaps a smaller one; 0 at the
- * limit. smc_buffer_unreserve() gives it back.
+ * Return: the size that may be allocated, perhaps a smaller one; 0 at a limit. smc_buffer_give()
+ * gives it back.
  */
-u32 smc_buffer_reserve(u32 bytes)
+u32 smc_buffer_take(struct smc_share *share, u32 bytes)
 {
-	bytes = smc_buffer_offer(bytes);
-	if (atomic_long_add_return(bytes, &used) > smc_buffer_limit()) {
-		atomic_long_sub(bytes, &used);
-		return 0;
-	}
+	u32 most = smc_share_take(share, bytes);
+
+	bytes = smc_memory_reserve(most);
+	if (bytes < most)
+		smc_share_give(share, most - bytes);
 	return bytes;
 }
 
 /**
- * smc_buffer_reserve_exactly() - account memory whose size the peer has chosen
+ * smc_buffer_take_exactly() - smc_buffer_take() where the peer has chosen the size
+ * @share: the share of the namespace, which is alive
  * @bytes: the size
  *
  * Any context.
  *
- * Return: whether it may be allocated; then smc_buffer_unreserve() gives it back.
+ * Return: whether it may be allocated; then smc_buffer_give() gives it back.
  */
-bool smc_buffer_reserve_exactly(u32 bytes)
+bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes)
 {
-	if (atomic_long_add_return(bytes, &used) <= smc_buffer_limit())
+	if (!smc_share_take_exactly(share, bytes))
+		return false;
+	if (smc_memory_reserve_exactly(bytes))
 		return true;
-	atomic_long_sub(bytes, &used);
+	smc_share_give(share, bytes);
 	return false;
 }
 
 /**
- * smc_buffer_unreserve() - the buffer is gone
- * @bytes: its size
+ * smc_buffer_give() - the buffer was freed
+ * @share: as taken from
+ * @bytes: as taken, or a part of it
+ *
+ * Any context.
  */
-void smc_buffer_unreserve(u32 bytes)
+void smc_buffer_give(struct smc_share *share, u32 bytes)
 {
-	atomic_long_sub(bytes, &used);
+	smc_memory_unreserve(bytes);
+	smc_share_give(share, bytes);
+}
+
+/**
+ * smc_buffer_charge() - the memory cgroup of a connection's socket pays for a buffer
+ * @conn: the connection that the buffer serves; the socket lock is held
+ * @bytes: size of the buffer
+ *
+ * May sleep. What is still charged when the connection is freed is uncharged then.
+ *
+ * Return: 0, or -ENOMEM at the limit of the cgroup.
+ */
+int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
+{
+	struct sock *sk = conn->sk;
+
+	sock_owned_by_me(sk);
+	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV))
+		return -ENOMEM;
+	sk_mem_charge(sk, bytes);
+	conn->charged += bytes;
+	return 0;
+}
+
+/**
+ * smc_buffer_uncharge() - a buffer does not serve the connection any more
+ * @conn: the connection; the socket lock is held, or the program has closed the socket
+ * @bytes: as charged, or a part of it
+ *
+ * Does not sleep.
+ */
+void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
+{
+	conn->charged -= bytes;
+	sk_mem_uncharge(conn->sk, bytes);
 }

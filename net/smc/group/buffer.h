@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How large a connection's buffers are, and how much memory all of them take.
+ * How large a connection's buffers are, and who pays for them.
  */
 #ifndef _NET_SMC_GROUP_BUFFER_H
 #define _NET_SMC_GROUP_BUFFER_H
 
-#include "../types.h"
+#include "../share.h"
+
+struct smc_conn;
 
 u32 smc_buffer_size(int wanted);
-u32 smc_buffer_offer(u32 bytes);
-u32 smc_buffer_reserve(u32 bytes);
-bool smc_buffer_reserve_exactly(u32 bytes);
-void smc_buffer_unreserve(u32 bytes);
-unsigned long smc_buffer_limit(void);
-unsigned long smc_buffer_used(void);
 
-void smc_buffer_init(void);
+u32 smc_buffer_offer(const struct smc_share *share, u32 bytes);
+u32 smc_buffer_take(struct smc_share *share, u32 bytes);
+bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes);
+void smc_buffer_give(struct smc_share *share, u32 bytes);
+
+int smc_buffer_charge(struct smc_conn *conn, u32 bytes);
+void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes);
 
 #endif /* _NET_SMC_GROUP_BUFFER_H */

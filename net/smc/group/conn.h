@@ -147,6 +147,7 @@ struct smc_conn_urgent {
  * @transport: how bytes travel; set while memory is held
  * @priv: the transport's own
  * @group: link group, or NULL; the connection holds a reference
+ * @charged: bytes of buffers that the socket is charged for
  * @first_contact: it is the first of its group, which the handshake is to form
  * @is_other: the peer has another address than the one the group was formed with (client)
  * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
@@ -164,6 +165,7 @@ struct smc_conn_urgent {
  * @has_early: @early was received before; @lock
  * @early: the last control data that came too early; @lock
  * @released: the application has no descriptor any more; @lock
+ * @orphan: that was counted, while the peer is waited for; @lock
  * @freeing: the end of it is under way; @lock
  * @cancelled: when signals of the last peer that a handshake had failed with have ended, for RCU
  * @rx: receive ring
@@ -182,6 +184,7 @@ struct smc_conn {
 	const struct smc_transport *transport;
 	void *priv;
 	struct smc_group *group;
+	u32 charged;
 	bool first_contact;
 	bool is_other;
 	void (*progress)(struct smc_conn *conn);
@@ -197,6 +200,7 @@ struct smc_conn {
 	bool has_early;
 	struct smc_cdc early;
 	bool released;
+	bool orphan;
 	bool freeing;
 	unsigned long cancelled;
 	struct smc_conn_rx rx;

@@ -11,7 +11,7 @@
  *
  * Memory is contiguous if there is some, which is cheaper to copy to and from, else vmalloc memory.
  * Owner and user of a DMB hold a reference each. Memory of dead DMBs is cleaned as far as it was
- * written to, and pooled.
+ * written to, and pooled: it belongs to no namespace and no memory cgroup then, and may serve any.
  */
 
 #include <linux/hashtable.h>
@@ -28,8 +28,8 @@
 #include <linux/vmalloc.h>
 #include <linux/unaligned.h>
 
-#include "../group/buffer.h"
 #include "../object.h"
+#include "../share.h"
 #include "../wire/clc.h"
 #include "device.h"
 #include "loopback.h"
@@ -39,6 +39,8 @@
 /**
  * struct memory - memory of a DMB, or in a pool
  * @pool: in a pool; protected by lock
+ * @share: what it counts for; unless it is pooled
+ * @idle: grace period that had begun when it was pooled
  * @written: so many bytes from the start may be other than zero
  * @bytes: size
  * @addr: the memory
@@ -46,6 +48,8 @@
  */
 struct memory {
 	struct list_head pool;
+	struct smc_share *share;
+	unsigned long idle;
 	u32 written;
 	u32 bytes;
 	void *addr;
@@ -64,7 +68,7 @@ struct memory {
  * @user_token: the DMB whose owner has attached this one, 0 without; protected by lock
  * @refs: references: one of the owner, one of the user
  * @wanted: size asked for
- * @memcg: who pays for @memory, NULL: the root; holds a reference
+ * @share: what @memory will count for; held, as the namespace may end before it is had
  * @memory: the memory; of a passive DMB set before @user_token
  * @reused: @memory served another DMB before
  * @rcu: a signal may be under way
@@ -80,7 +84,7 @@ struct registration {
 	u64 user_token;
 	refcount_t refs;
 	u32 wanted;
-	struct mem_cgroup *memcg;
+	struct smc_share *share;
 	struct memory *memory;
 	bool reused;
 	struct rcu_head rcu;
@@ -96,11 +100,11 @@ static unsigned int class_of(u32 bytes)
 	return ilog2(bytes / SMC_BUFFER_MIN);
 }
 
-static void *pages_alloc(u32 bytes, gfp_t gfp)
+static void *pages_alloc(u32 bytes)
 {
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN;
 	struct page *page;
 
-	gfp |= __GFP_ZERO | __GFP_NOWARN;
 	page = alloc_pages(gfp | __GFP_COMP | __GFP_NORETRY, get_order(bytes));
 	return page ? page_address(page) : __vmalloc(bytes, gfp);
 }
@@ -113,21 +117,27 @@ static void pages_free(void *addr, u32 bytes)
 		free_pages((unsigned long)addr, get_order(bytes));
 }
 
+static void memory_free(struct memory *mem)
+{
+	pages_free(mem->addr, mem->bytes);
+	smc_memory_unreserve(mem->bytes);
+	kfree(mem);
+}
+
 static void memory_free_rcu(struct rcu_head *rcu)
 {
 	struct memory *mem = container_of(rcu, struct memory, rcu);
 
-	pages_free(mem->addr, mem->bytes);
-	kfree(mem);
+	smc_share_give(mem->share, mem->bytes);
+	memory_free(mem);
 }
 
-/* A signal may be under way, whose receiver looks at the memory */
-static void memory_free(struct memory *mem)
+static void pooled_free_rcu(struct rcu_head *rcu)
 {
-	smc_buffer_unreserve(mem->bytes);
-	call_rcu(&mem->rcu, memory_free_rcu);
+	memory_free(container_of(rcu, struct memory, rcu));
 }
 
+/* Free all that is idle; at once, unless a receiver of a signal may still look at it */
 static void pools_drain(void)
 {
 	struct memory *mem, *next;
@@ -137,30 +147,33 @@ static void pools_drain(void)
 	spin_lock_bh(&lock);
 	for (i = 0; i < SMC_BUFFER_CLASSES; i++)
 		list_splice_init(&pools[i], &drained);
-	pooled_bytes = 0;
+	WRITE_ONCE(pooled_bytes, 0);
 	spin_unlock_bh(&lock);
-	list_for_each_entry_safe(mem, next, &drained, pool)
-		memory_free(mem);
+	list_for_each_entry_safe(mem, next, &drained, pool) {
+		if (poll_state_synchronize_rcu(mem->idle))
+			memory_free(mem);
+		else
+			call_rcu(&mem->rcu, pooled_free_rcu);
+	}
 }
 
-static struct memory *memory_alloc(u32 wanted, gfp_t gfp)
+static struct memory *memory_alloc(u32 wanted)
 {
 	struct memory *mem;
 	u32 bytes;
 
-	bytes = smc_buffer_reserve(wanted);
-	if (bytes < wanted) {	/* idle memory is in the way */
-		smc_buffer_unreserve(bytes);
+	bytes = smc_memory_reserve(wanted);
+	if (!bytes && READ_ONCE(pooled_bytes)) {	/* idle memory is in the way */
 		pools_drain();
-		bytes = smc_buffer_reserve(wanted);
+		bytes = smc_memory_reserve(wanted);
 	}
 	if (!bytes)
 		return ERR_PTR(-ENOBUFS);
-	mem = kzalloc(sizeof(*mem), gfp);
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 	if (!mem)
 		goto err_reserve;
 	mem->bytes = bytes;
-	mem->addr = pages_alloc(bytes, gfp);
+	mem->addr = pages_alloc(bytes);
 	if (!mem->addr)
 		goto err_mem;
 	return mem;
@@ -168,7 +181,7 @@ static struct memory *memory_alloc(u32 wanted, gfp_t gfp)
 err_mem:
 	kfree(mem);
 err_reserve:
-	smc_buffer_unreserve(bytes);
+	smc_memory_unreserve(bytes);
 	return ERR_PTR(-ENOMEM);
 }
 
@@ -181,7 +194,7 @@ static struct memory *pool_take(u32 bytes)
 	mem = list_first_entry_or_null(pool, struct memory, pool);
 	if (mem) {
 		list_del(&mem->pool);
-		pooled_bytes -= mem->bytes;
+		WRITE_ONCE(pooled_bytes, pooled_bytes - mem->bytes);
 	}
 	spin_unlock_bh(&lock);
 	/* It was cleaned, and nothing may have written to it since: KASAN does not know */
@@ -195,59 +208,51 @@ static bool pool_give(struct memory *mem)
 {
 	bool taken = false;
 
+	mem->idle = get_state_synchronize_rcu();
 	spin_lock_bh(&lock);
-	if (pooled_bytes + mem->bytes <= min(POOL_LIMIT, smc_buffer_limit() / 8)) {
+	if (pooled_bytes + mem->bytes <= min(POOL_LIMIT, smc_memory_limit() / 8)) {
 		list_add(&mem->pool, &pools[class_of(mem->bytes)]);
-		pooled_bytes += mem->bytes;
+		WRITE_ONCE(pooled_bytes, pooled_bytes + mem->bytes);
 		taken = true;
 	}
 	spin_unlock_bh(&lock);
 	return taken;
 }
 
-static struct memory *memory_get(u32 bytes, struct mem_cgroup *memcg, bool *reused)
+/* From the pool if there is some, which is as large as the namespace may have it */
+static struct memory *memory_take(struct smc_share *share, u32 wanted, bool *reused)
 {
-	struct memory *mem = pool_take(bytes);
-	struct mem_cgroup *old;
+	u32 bytes = smc_share_take(share, wanted);
+	struct memory *mem;
 
+	if (!bytes)
+		return ERR_PTR(-ENOBUFS);
+	mem = pool_take(bytes);
 	*reused = mem;
-	if (mem)
+	if (!mem)
+		mem = memory_alloc(bytes);
+	if (IS_ERR(mem)) {
+		smc_share_give(share, bytes);
 		return mem;
-	old = set_active_memcg(memcg);
-	mem = memory_alloc(bytes, memcg ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
-	set_active_memcg(old);
+	}
+	if (mem->bytes < bytes)
+		smc_share_give(share, bytes - mem->bytes);
+	mem->share = share;
 	return mem;
 }
 
 static void memory_put(struct memory *mem)
 {
+	struct smc_share *share = mem->share;
+	u32 bytes = mem->bytes;
+
 	memset(mem->addr, 0, mem->written);
 	mem->written = 0;
-	if (!pool_give(mem))
-		memory_free(mem);
+	if (pool_give(mem))
+		smc_share_give(share, bytes);
+	else	/* A signal may be under way, whose receiver looks at the memory */
+		call_rcu(&mem->rcu, memory_free_rcu);
 }
-
-#ifdef CONFIG_MEMCG
-static void memcg_get(struct mem_cgroup *memcg)
-{
-	if (memcg)
-		css_get(&memcg->css);
-}
-
-static void memcg_put(struct mem_cgroup *memcg)
-{
-	if (memcg)
-		css_put(&memcg->css);
-}
-#else
-static void memcg_get(struct mem_cgroup *memcg)
-{
-}
-
-static void memcg_put(struct mem_cgroup *memcg)
-{
-}
-#endif
 
 /* Both sides are gone: nothing can reach the memory by its token or a map */
 static void registration_put(struct registration *reg)
@@ -257,7 +262,7 @@ static void registration_put(struct registration *reg)
 	smc_object_destroyed(SMC_OBJECT_DMB);
 	if (reg->memory)
 		memory_put(reg->memory);
-	memcg_put(reg->memcg);
+	smc_share_drop(reg->share);
 	kfree_rcu(reg, rcu);
 }
 
@@ -268,7 +273,7 @@ static bool lo_reaches(struct smc_ism_device *dev, const struct smc_ism_address 
 
 static int registration_get_memory(struct registration *reg)
 {
-	struct memory *mem = memory_get(reg->wanted, reg->memcg, &reg->reused);
+	struct memory *mem = memory_take(reg->share, reg->wanted, &reg->reused);
 
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
@@ -299,7 +304,7 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	if (!reg)
 		return -ENOMEM;
 	reg->wanted = dmb->bytes;
-	reg->memcg = dmb->memcg;
+	reg->share = dmb->share;
 	reg->passive = dmb->passive;
 	reg->peer = dmb->peer;
 	if (!reg->passive) {
@@ -311,7 +316,7 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 		describe_memory(reg, dmb);
 	}
 	smc_object_created(SMC_OBJECT_DMB);
-	memcg_get(reg->memcg);
+	smc_share_hold(reg->share);
 	refcount_set(&reg->refs, 1);
 	rcu_assign_pointer(reg->owner, dmb);
 	dmb->priv = reg;

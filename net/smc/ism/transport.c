@@ -120,16 +120,6 @@ static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
 	return !smc_cdc_block_parse(words, sizeof(words), cdc);
 }
 
-/* Whose memory cgroup pays for the ring: the socket's, whoever makes the device allocate it */
-static struct mem_cgroup *memcg_of(const struct sock *sk)
-{
-#ifdef CONFIG_MEMCG
-	return sk->sk_memcg;
-#else
-	return NULL;
-#endif
-}
-
 /* The device has allocated the ring */
 static void set_receive_ring(struct smc_conn *conn)
 {
@@ -157,7 +147,7 @@ static int d_conn_open(struct smc_conn *conn)
 	el->dev = group->device;
 	el->dmb.bytes = conn->rx.wanted;
 	el->dmb.passive = conn->role == SMC_SERVER;
-	el->dmb.memcg = memcg_of(conn->sk);
+	el->dmb.share = smc_net(sock_net(conn->sk))->share;
 	el->dmb.peer.gid = group->key.peer.ism.gid;
 	el->dmb.peer.gid_ext = group->key.peer.ism.gid_ext;
 	el->dmb.signalled = d_signalled;

@@ -165,8 +165,12 @@ static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 bytes)
 	struct smcr_send_ring *ring;
 	bool fresh;
 
+	if (smc_buffer_charge(rc->conn, bytes))
+		return ERR_PTR(-ENOMEM);
 	ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
-	if (!IS_ERR(ring))
+	if (IS_ERR(ring))
+		smc_buffer_uncharge(rc->conn, bytes);
+	else
 		smc_conn_count(rc->conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
 	return ring;
 }
@@ -501,8 +505,10 @@ static int choose_ring(struct smcr_conn *rc, u32 bytes)
 	ring = get_ring(rc, bytes);
 	if (IS_ERR(ring))
 		return rc->ring && rc->ring->bytes > bytes ? 0 : PTR_ERR(ring);
-	if (rc->ring)
+	if (rc->ring) {
+		smc_buffer_uncharge(rc->conn, rc->ring->bytes);
 		smcr_send_ring_release(rc->ring);
+	}
 	rc->ring = ring;
 	return 0;
 }

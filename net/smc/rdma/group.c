@@ -274,6 +274,7 @@ static struct smcr_group *create(struct smc_group *group)
 	rg->version = group->key.variant == SMC_VARIANT_R2 ? 2 : 1;
 	rg->net = group->net;
 	rg->net_cookie = group->net->net_cookie;
+	rg->share = smc_net(group->net)->share;
 	rg->group = group;
 	rg->max_conns = agreed->max_conns ?: DEFAULT_CONNS;
 	rg->max_links = agreed->max_links ?: SMC_MAX_LINKS_MAX;

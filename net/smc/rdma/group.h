@@ -28,6 +28,7 @@ struct smcr_conn;
  * @version: 1 or 2, of SMC-R and so of LLC messages; constant
  * @net: the namespace; only valid while @group is not NULL
  * @net_cookie: its cookie, which stays
+ * @share: what its memory counts for; constant. To be taken from while @net is valid
  * @lock: protects @group, @conns, @nr_conns, @nr_abandoned, @nr_abandoned_others, @settling,
  *	@settled; taken with bottom halves off
  * @group: the link group, NULL once that has ended
@@ -65,6 +66,7 @@ struct smcr_group {
 	u8 version;
 	struct net *net;
 	u64 net_cookie;
+	struct smc_share *share;
 	spinlock_t lock;	/* protects what says so above */
 	struct smc_group *group;
 	DECLARE_HASHTABLE(conns, 6);

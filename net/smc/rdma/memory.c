@@ -182,38 +182,38 @@ void smcr_memory_unregister(struct smcr_link *link)
 
 static void *alloc(size_t bytes, gfp_t how)
 {
-	return alloc_pages_exact(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | how);
+	return alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | how);
 }
 
 /* Account for as many elements as there may be. Return: how many */
-static unsigned int reserve(u32 wanted, unsigned int nr, u32 *bytes)
+static unsigned int reserve(struct smc_share *share, u32 wanted, unsigned int nr, u32 *bytes)
 {
 	unsigned int have;
 
-	*bytes = smc_buffer_reserve(wanted);
+	*bytes = smc_buffer_take(share, wanted);
 	if (!*bytes)
 		return 0;
 	for (have = 1; have < nr; have++) {
-		u32 more = smc_buffer_reserve(*bytes);
+		u32 more = smc_buffer_take(share, *bytes);
 
 		if (more == *bytes)
 			continue;
-		smc_buffer_unreserve(more);
+		smc_buffer_give(share, more);
 		break;
 	}
 	return have;
 }
 
-static void unreserve(u32 bytes, unsigned int nr)
+static void unreserve(struct smc_share *share, u32 bytes, unsigned int nr)
 {
 	while (nr--)
-		smc_buffer_unreserve(bytes);
+		smc_buffer_give(share, bytes);
 }
 
 /* Memory in one piece, for fewer elements if there is no larger piece */
 static int alloc_elements(struct smcr_rmb *rmb, u32 wanted, unsigned int nr)
 {
-	unsigned int have = reserve(wanted, nr, &rmb->element_bytes);
+	unsigned int have = reserve(rmb->share, wanted, nr, &rmb->element_bytes);
 	unsigned int fewer = have;
 
 	if (!have)
@@ -225,17 +225,17 @@ static int alloc_elements(struct smcr_rmb *rmb, u32 wanted, unsigned int nr)
 		fewer /= 2;
 	} while (!rmb->base && fewer);
 	if (!rmb->base) {
-		unreserve(rmb->element_bytes, have);
+		unreserve(rmb->share, rmb->element_bytes, have);
 		return -ENOMEM;
 	}
-	unreserve(rmb->element_bytes, have - rmb->nr_elements);
+	unreserve(rmb->share, rmb->element_bytes, have - rmb->nr_elements);
 	return 0;
 }
 
 static void free_rmb(struct smcr_rmb *rmb)
 {
 	free_pages_exact(rmb->base, smcr_rmb_bytes(rmb));
-	unreserve(rmb->element_bytes, rmb->nr_elements);
+	unreserve(rmb->share, rmb->element_bytes, rmb->nr_elements);
 	kfree(rmb);
 	smc_object_destroyed(SMC_OBJECT_RMB);
 }
@@ -246,9 +246,10 @@ static struct smcr_rmb *create_rmb(struct smcr_group *rg, u32 wanted, unsigned i
 	unsigned int i;
 	int err;
 
-	rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
+	rmb = kzalloc(sizeof(*rmb), GFP_KERNEL);
 	if (!rmb)
 		return ERR_PTR(-ENOMEM);
+	rmb->share = rg->share;
 	err = alloc_elements(rmb, wanted, nr);
 	if (err) {
 		kfree(rmb);
@@ -315,7 +316,7 @@ static struct smcr_rmb *find_any_rmb(struct smcr_group *rg, u32 least)
 /* Where memory is short and a new element would be smaller: one that is no worse */
 static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 {
-	u32 offer = smc_buffer_offer(wanted);
+	u32 offer = smc_buffer_offer(rg->share, wanted);
 
 	return offer < wanted ? find_any_rmb(rg, offer) : NULL;
 }
@@ -509,20 +510,21 @@ bool smcr_rmbs_trim(struct smcr_group *rg)
 	return left;
 }
 
-static struct smcr_send_ring *create_ring(u32 bytes)
+static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes)
 {
 	struct smcr_send_ring *ring;
 
-	if (!smc_buffer_reserve_exactly(bytes))
+	if (!smc_buffer_take_exactly(share, bytes))
 		return ERR_PTR(-ENOBUFS);
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL);
 	if (ring)
 		ring->base = alloc(bytes, 0);
 	if (!ring || !ring->base) {
 		kfree(ring);
-		smc_buffer_unreserve(bytes);
+		smc_buffer_give(share, bytes);
 		return ERR_PTR(-ENOMEM);
 	}
+	ring->share = share;
 	ring->bytes = bytes;
 	return ring;
 }
@@ -530,7 +532,7 @@ static struct smcr_send_ring *create_ring(u32 bytes)
 static void free_ring(struct smcr_send_ring *ring)
 {
 	free_pages_exact(ring->base, ring->bytes);
-	smc_buffer_unreserve(ring->bytes);
+	smc_buffer_give(ring->share, ring->bytes);
 	kfree(ring);
 }
 
@@ -595,10 +597,10 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 		if (ring->bytes == bytes && !test_and_set_bit_lock(0, &ring->used))
 			goto map;
 
-	ring = create_ring(bytes);
+	ring = create_ring(rg->share, bytes);
 	if (IS_ERR(ring)) {
 		drop_rings(rg, 0);
-		ring = create_ring(bytes);
+		ring = create_ring(rg->share, bytes);
 	}
 	if (IS_ERR(ring))
 		goto unlock;

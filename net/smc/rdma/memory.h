@@ -67,6 +67,7 @@ enum smcr_rmb_state {
  * @base: the memory
  * @used: elements that connections have, bit 0 is index 1
  * @idle_since: when the last of them became free, in jiffies
+ * @share: what it counts for; constant
  * @links: by link
  *
  * All changes are under smcr_group.memory_lock.
@@ -82,6 +83,7 @@ struct smcr_rmb {
 	u8 *base;
 	DECLARE_BITMAP(used, SMCR_RMB_ELEMENTS);
 	unsigned long idle_since;
+	struct smc_share *share;
 	struct smcr_registration links[SMCR_LINKS];
 };
 
@@ -94,6 +96,7 @@ struct smcr_rmb {
  * @mapped: by link
  * @used: bit 0: a connection has it
  * @idle_since: when it became free, in jiffies
+ * @share: what it counts for; constant
  */
 struct smcr_send_ring {
 	struct list_head list;
@@ -103,6 +106,7 @@ struct smcr_send_ring {
 	bool mapped[SMCR_LINKS];
 	unsigned long used;
 	unsigned long idle_since;
+	struct smc_share *share;
 };
 
 /**

@@ -26,13 +26,57 @@ static struct mem_cgroup *memcg_of(const struct sock *sk)
 	return sk->sk_memcg;
 }
 
-/* A child that is made in somebody's accept() is that one's; the work queue is nobody */
+/*
+ * A child that is made in a program's accept() belongs to that program; the work queue belongs to no
+ * memory cgroup
+ */
 static void inherit_memcg(struct sock *sk, const struct sock *parent)
 {
 	if (sk->sk_memcg || !parent->sk_memcg)
 		return;
 	css_get(&parent->sk_memcg->css);
 	sk->sk_memcg = parent->sk_memcg;
+}
+
+/*
+ * Charge a memory cgroup for what TCP has accounted for a socket that had none. All that a module can
+ * do is to account for the same again, now with the cgroup, and to take back the first without.
+ */
+static bool charge_accounted(struct sock *tcp)
+{
+	struct mem_cgroup *memcg = tcp->sk_memcg;
+	int bytes = PAGE_ALIGN(tcp->sk_forward_alloc + atomic_read(&tcp->sk_rmem_alloc));
+
+	sock_owned_by_me(tcp);
+	if (!bytes)
+		return true;
+	if (!__sk_mem_schedule(tcp, bytes, SK_MEM_RECV))
+		return false;
+	tcp->sk_memcg = NULL;
+	__sk_mem_reclaim(tcp, bytes);
+	tcp->sk_memcg = memcg;
+	return true;
+}
+
+/*
+ * What TCP does in accept(), with the cgroup of the listening socket in place of the caller's. Nothing
+ * was sent yet. Return: false at the limit of the cgroup.
+ */
+static bool inherit_memcg_accepted(struct sock *tcp, const struct sock *parent)
+{
+	bool charged;
+
+	if (tcp->sk_memcg || !parent->sk_memcg)
+		return true;
+	lock_sock(tcp);
+	inherit_memcg(tcp, parent);
+	charged = charge_accounted(tcp);
+	if (!charged) {
+		css_put(&tcp->sk_memcg->css);
+		tcp->sk_memcg = NULL;
+	}
+	release_sock(tcp);
+	return charged;
 }
 #else
 static struct mem_cgroup *memcg_of(const struct sock *sk)
@@ -42,6 +86,11 @@ static struct mem_cgroup *memcg_of(const struct sock *sk)
 
 static void inherit_memcg(struct sock *sk, const struct sock *parent)
 {
+}
+
+static bool inherit_memcg_accepted(struct sock *tcp, const struct sock *parent)
+{
+	return true;
 }
 #endif
 
@@ -98,6 +147,7 @@ static void sock_destruct(struct sock *sk)
 	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_sock *smc = smc_sk(sk);
 
+	sk_mem_reclaim_final(sk);	/* SO_RESERVE_MEM */
 	spin_lock_bh(&sn->socks_lock);
 	hlist_del(&smc->node);
 	spin_unlock_bh(&sn->socks_lock);
@@ -216,6 +266,8 @@ struct smc_sock *smc_sock_child(struct smc_sock *listener, struct socket *tcp)
 	struct smc_sock *child;
 	struct sock *sk;
 
+	if (!inherit_memcg_accepted(tcp->sk, parent))
+		return NULL;
 	sk = sk_alloc(sock_net(parent), parent->sk_family, GFP_KERNEL, parent->sk_prot, 0);
 	if (!sk)
 		return NULL;
@@ -270,10 +322,15 @@ static const struct net_proto_family family = {
 	.create	= family_create,
 };
 
+atomic_long_t smc_charged;
+DEFINE_PER_CPU(int, smc_charged_ahead);
+long smc_charge_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
+
 struct proto smc_proto = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
 	.obj_size	= sizeof(struct smc_sock),
+	SMC_PROTO_MEMORY
 };
 
 /* Close or abort the connection, whichever TCP would do */
@@ -284,11 +341,10 @@ static bool end_connection(struct smc_sock *smc)
 	bool reset;
 
 	reset = smc_rx_available(conn) || (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
-	if (reset)
-		smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
-	else
-		smc_close_event(conn, SMC_CLOSE_CLOSE, 0);
-	return reset;
+	if (!reset)
+		return !smc_close_orderly(conn);
+	smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
+	return true;
 }
 
 /* How long the rest of a closed connection may wait for the peer */

@@ -79,6 +79,7 @@ static struct proto inet_smc_proto = {
 	.destroy	= inet_smc_destroy,
 	.unhash		= inet_smc_unhash,
 	.obj_size	= sizeof(struct smc_sock),
+	SMC_PROTO_MEMORY
 };
 
 static bool is_registered;
@@ -99,6 +100,7 @@ static struct proto inet6_smc_proto = {
 	.destroy	= inet_smc_destroy,
 	.unhash		= inet_smc_unhash,
 	.obj_size	= sizeof(struct inet6_smc_sock),
+	SMC_PROTO_MEMORY
 	SMC_PROTO_IPV6_PINFO(struct inet6_smc_sock, np)
 };
 

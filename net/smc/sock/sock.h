@@ -162,6 +162,18 @@ struct smc_sock {
 	struct hlist_node node;
 };
 
+/*
+ * What the sockets are charged for buffers, see group/buffer.c. The limits are elsewhere: these are none.
+ */
+extern atomic_long_t smc_charged;
+extern long smc_charge_limits[3];
+DECLARE_PER_CPU(int, smc_charged_ahead);
+
+#define SMC_PROTO_MEMORY				\
+	.memory_allocated	= &smc_charged,		\
+	.per_cpu_fw_alloc	= &smc_charged_ahead,	\
+	.sysctl_mem		= smc_charge_limits,
+
 /* For the peer's answer to an abort, or an abort of the peer to follow a RST */
 #define SMC_ABORT_PATIENCE	(2 * HZ)
 

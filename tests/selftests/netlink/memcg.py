@@ -14,26 +14,40 @@ import traceback
 from pathlib import Path
 
 import smc
-from cases import check, run
+from cases import check, equal, run
+from spec import Family
 
 SERVER, CLIENT = map(Path, sys.argv[1:])
+SIDES = ('server', SERVER), ('client', CLIENT)
 CONNECTIONS = 32
 BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
 OTHER = EXPECTED // 4       # everything else that a side may cost
+DATA = 1 << 16
 
 
 def used(cgroup):
     return int((cgroup / 'memory.current').read_text(encoding='ascii'))
 
 
+def of_sockets(cgroup):
+    lines = (cgroup / 'memory.stat').read_text(encoding='ascii').splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith('sock '))
+
+
 def move_to(cgroup):
     (cgroup / 'cgroup.procs').write_text('0', encoding='ascii')
 
 
-def connect(address):
+def buffers():
+    """How many were fresh, and how many had served before, in this namespace so far."""
+    counters = Family('smc').show('get-stats')[0]['stats']['smcd-tech']['rx-rmb-stats']
+    return counters['alloc-cnt'], counters['reuse-cnt']
+
+
+def connect(address, make=smc.smc_socket):
     """Without waiting, so that the work queue takes the steps of the handshake."""
-    sock = smc.smc_socket()
+    sock = make()
     sock.setblocking(False)
     try:
         sock.connect(address)
@@ -44,56 +58,114 @@ def connect(address):
     return sock
 
 
-def side(cgroup, work):
-    """Runs it in the cgroup; says when it is done, and ends when it is told to."""
-    ready, go = os.pipe(), os.pipe()
-    pid = os.fork()
-    if not pid:
-        keep = None
-        grown = -1
-        try:
-            signal.alarm(30)
-            move_to(cgroup)
-            before = used(cgroup)
-            keep = work()
-            grown = used(cgroup) - before
-        except Exception:       # pylint: disable=broad-except
-            traceback.print_exc()
-        os.write(ready[1], str(grown).encode())
-        os.read(go[0], 1)
-        del keep
-        os._exit(0)
-    return pid, ready, go
+class Side:
+    """A process in a cgroup. It says when its work is done, and ends when it is told to."""
+
+    def __init__(self, cgroup, work):
+        self.ready, self.go = os.pipe(), os.pipe()
+        self.pid = os.fork()
+        if not self.pid:
+            keep = None
+            grown = -1
+            try:
+                signal.alarm(60)
+                move_to(cgroup)
+                before = used(cgroup)
+                keep = work()
+                grown = used(cgroup) - before
+            except Exception:       # pylint: disable=broad-except
+                traceback.print_exc()
+            os.write(self.ready[1], str(grown).encode())
+            os.read(self.go[0], 1)
+            del keep
+            os._exit(0)
+
+    def grown(self):
+        return int(os.read(self.ready[0], 32))
+
+    def end(self):
+        os.write(self.go[1], b'x')
+        os.waitpid(self.pid, 0)
+        for end in (*self.ready, *self.go):
+            os.close(end)
 
 
-def charged():
-    """Once only: buffers that were used before are charged already."""
+def listen(port):
+    listener = smc.smc_socket()
+    listener.bind(('127.0.0.1', 0))
+    listener.listen(CONNECTIONS)
+    os.write(port[1], str(listener.getsockname()[1]).encode())
+    return listener
+
+
+def connections(make=smc.smc_socket, first=lambda sock: None):
+    """A server and a client with connections; all handshakes of the server in the work queue."""
     def serve():
-        listener = smc.smc_socket()
-        listener.bind(('127.0.0.1', 0))
-        listener.listen(CONNECTIONS)
-        os.write(port[1], str(listener.getsockname()[1]).encode())
-        os.read(connected[0], 1)        # all handshakes were done by the work queue
+        listener = listen(port)
+        os.read(connected[0], 1)
         return [listener.accept()[0] for _ in range(CONNECTIONS)]
 
     def ask():
         address = '127.0.0.1', int(os.read(port[0], 8))
-        socks = [connect(address) for _ in range(CONNECTIONS)]
+        socks = [connect(address, make) for _ in range(CONNECTIONS)]
+        for sock in socks:
+            first(sock)
         os.write(connected[1], b'x')
         return socks
 
     port, connected = os.pipe(), os.pipe()
-    sides = [side(SERVER, serve), side(CLIENT, ask)]
-    for name, (_, ready, _) in zip(('server', 'client'), sides):
-        grown = int(os.read(ready[0], 32))
-        check(f'{name}: charged',
-              EXPECTED <= grown <= EXPECTED + OTHER,
+    return Side(SERVER, serve), Side(CLIENT, ask)
+
+
+def no_sockets_left(what):
+    for name, cgroup in SIDES:
+        check(f'{what}: nothing is charged to the {name} afterwards',
+              smc.eventually(lambda cgroup=cgroup: not of_sockets(cgroup)),
+              f'{of_sockets(cgroup)} bytes')
+
+
+def charged(what):
+    sides = connections()
+    for (name, _), side in zip(SIDES, sides):
+        grown = side.grown()
+        check(f'{what}: the {name} pays', EXPECTED <= grown <= EXPECTED + OTHER,
               f'{grown} bytes for {CONNECTIONS} connections with {BUFFER} bytes each')
-    for pid, ready, go in sides:
-        os.write(go[1], b'x')
-        os.waitpid(pid, 0)
-        for end in (*ready, *go):
-            os.close(end)
+    for side in sides:
+        side.end()
+    no_sockets_left(what)
+    for name, cgroup in SIDES:
+        check(f'{what}: the {name} does not pay for what is idle', used(cgroup) <= OTHER,
+              f'{used(cgroup)} bytes')
 
 
-run(charged)
+def fresh():
+    charged('fresh buffers')
+
+
+def reused():
+    """Each side has buffers of either now."""
+    before = buffers()
+    charged('buffers that served before')
+    after = buffers()
+    # Those of the last connections may be on their way to the pool
+    check('nearly all of them had served before', after[1] - before[1] >= 2 * CONNECTIONS * 9 // 10,
+          f'{after[1] - before[1]} of {2 * CONNECTIONS}; {after[0] - before[0]} fresh')
+
+
+def tcp():
+    """The listening socket is driven by events, so TCP's connections come in without accept()."""
+    def say(sock):
+        sock.setblocking(True)
+        sock.sendall(bytes(DATA))
+
+    sides = connections(smc.tcp_socket, say)
+    for side in sides:
+        check('connections with TCP', side.grown() >= 0)
+    check('what has come in is charged to the server', of_sockets(SERVER) >= CONNECTIONS * DATA,
+          f'{of_sockets(SERVER)} bytes for {CONNECTIONS} connections with {DATA} bytes each')
+    for side in sides:
+        side.end()
+    no_sockets_left('TCP')
+
+
+run(fresh, reused, tcp)

@@ -25,7 +25,8 @@ TECHNOLOGY = ['tx-rmb-stats', 'rx-rmb-stats', 'txpload-size', 'rxpload-size', 't
               'rx-bytes', 'tx-bytes', 'rx-rmb-usage', 'tx-rmb-usage', 'rx-cnt', 'tx-cnt',
               'sendpage-cnt', 'cork-cnt', 'ndly-cnt', 'splice-cnt', 'urg-data-cnt',
               'violation-cnt', 'abort-tx-cnt', 'abort-rx-cnt', 'wakeup-saved-cnt', 'busy-poll-cnt',
-              'abort-app-cnt', 'abort-tcp-cnt', 'abort-link-cnt', 'abort-timeout-cnt']
+              'abort-app-cnt', 'abort-tcp-cnt', 'abort-link-cnt', 'abort-timeout-cnt',
+              'abort-orphan-cnt']
 TIMES = ['100us', '250us', '500us', '1ms', '2500us', '5ms', '10ms', '25ms', '100ms', '1s', 'g-1s']
 
 
@@ -122,7 +123,8 @@ def fresh_counters():
     counters = stats()
     equal('order', list(counters), ['smcd-tech', 'smcr-tech', 'clnt-hs-err-cnt', 'srv-hs-err-cnt',
                                     'buffer-used', 'buffer-limit', 'hs-now', 'hs-time',
-                                    'path-fail-cnt', 'paths-bad'])
+                                    'path-fail-cnt', 'paths-bad',
+                                    'share-used', 'share-limit', 'orphans'])
     for technology in ('smcd-tech', 'smcr-tech'):
         nest = counters[technology]
         equal(f'{technology}: order', list(nest), TECHNOLOGY)
@@ -134,6 +136,9 @@ def fresh_counters():
               [0] * len(TECHNOLOGY[6:]))
     equal('handshake errors', (counters['clnt-hs-err-cnt'], counters['srv-hs-err-cnt']), (0, 0))
     check('buffers are limited', counters['buffer-limit'] > 1 << 20)
+    equal('a quarter is left to other namespaces', counters['share-limit'],
+          counters['buffer-limit'] // 4 * 3)
+    equal('nothing is held', (counters['share-used'], counters['orphans']), (0, 0))
     equal('no handshake is under way', counters['hs-now'], 0)
     equal('none took any time', counters['hs-time'], dict.fromkeys(TIMES, 0))
     equal('no fallbacks, no message', FAMILY.show('get-fback-stats'), [])
@@ -162,7 +167,7 @@ def one_connection():
             'rx-rmb-stats': {'alloc-cnt': 2}, 'rx-rmb-size': {'512k': 2}, 'clnt-v2-succ': 1,
             'srv-v2-succ': 1, 'rx-rmb-usage': 2 << 19})
         equal('both handshakes took some time', sum(grown.pop('hs-time').values()), 2)
-        equal('its buffers as well', grown, {'buffer-used': 2 << 19})
+        equal('its buffers as well', grown, {'buffer-used': 2 << 19, 'share-used': 2 << 19})
         data(pair)
         groups(pair)
     finally:

@@ -40,6 +40,8 @@ TABLE = {
     'smcr_idle_timeout': (600, 1, DAY),
     'variants': (15, 0, 15),
     'busy_poll': (0, 0, 10000),
+    'max_orphans': (4096, 0, MOST),
+    'buffer_limit': (0, 0, MOST),
 }
 WRITES = 1000
 

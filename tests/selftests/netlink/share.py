@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+What a namespace may hold of the memory for buffers, and how many closed connections may wait for
+their peers. Run in the first namespace.
+"""
+
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+from pathlib import Path
+
+import nl
+import smc
+from cases import check, equal, run
+from spec import Family
+
+BUFFER = 1 << 19
+LIMIT = 32 << 20
+PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
+NEWUSER = 0x10000000
+UNREAD = 16
+
+
+def stats():
+    return Family('smc').show('get-stats')[0]['stats']
+
+
+def connections(nr, make=smc.smc_socket):
+    """Pairs of one listening socket."""
+    listener = smc.smc_socket()
+    listener.bind(('127.0.0.1', 0))
+    listener.listen(8)
+    pairs = []
+    for _ in range(nr):
+        client = make()
+        client.connect(listener.getsockname())
+        pairs.append((client, listener.accept()[0]))
+    listener.close()
+    return pairs
+
+
+def close(pairs):
+    for pair in pairs:
+        for end in pair:
+            end.close()
+
+
+def tenant(report, go):
+    """An unprivileged user, root in a namespace of its own, takes all it can get."""
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    if smc.LIBC.unshare(NEWUSER | nl.CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), 'unshare')
+    set_up()
+    pairs = connections(LIMIT // BUFFER)
+    now = stats()
+    writable = os.access('/proc/sys/net/smc/buffer_limit', os.W_OK)
+    os.write(report, f'{now["share-used"]} {now["share-limit"]} {int(writable)}'.encode())
+    os.read(go, 1)
+    close(pairs)
+
+
+def set_up():
+    """The interface lo, by SIOCSIFFLAGS."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, 0x8914, struct.pack('16sh14x', b'lo', 1))
+
+
+def start_tenant():
+    report, go = os.pipe(), os.pipe()
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            tenant(report[1], go[0])
+            status = 0
+        finally:
+            os.close(report[1])
+            os._exit(status)
+    os.close(report[1])
+    used, limit, writable = os.read(report[0], 100).split()
+    return pid, go[1], int(used), int(limit), int(writable)
+
+
+def shares():
+    PARAMETER.write_text(str(LIMIT >> 20), encoding='ascii')
+    before = stats()
+    tenants = [start_tenant() for _ in range(3)]
+    for _, _, used, limit, writable in tenants:
+        equal('a tenant may hold a quarter', limit, LIMIT // 4)
+        check('and holds no more', used <= limit, used)
+        check('it cannot change that', not writable)
+    check('the first two have come near it', all(t[2] > LIMIT // 8 for t in tenants[:2]),
+          [t[2] for t in tenants])
+    check('all of them hold half at most', sum(t[2] for t in tenants) <= LIMIT // 2,
+          [t[2] for t in tenants])
+    pairs = connections(4)
+    now = stats()
+    equal('others still get SMC connections',
+          now['smcd-tech']['clnt-v2-succ'] - before['smcd-tech']['clnt-v2-succ'], 4)
+    check('what there is, is bounded', now['buffer-used'] <= LIMIT, now['buffer-used'])
+    close(pairs)
+    for pid, go, *_ in tenants:
+        os.write(go, b'x')
+        equal('a tenant ended well', os.waitpid(pid, 0)[1], 0)
+    check('nothing is held any more', smc.eventually(lambda: not stats()['share-used']))
+    PARAMETER.write_text('0', encoding='ascii')
+
+
+def own_limit():
+    """At the limit of the namespace connections are TCP ones, and then SMC ones again."""
+    smc.sysctl('buffer_limit', 1)
+    pairs = connections(64)
+    now = stats()
+    check('the limit is kept', 0 < now['share-used'] <= 1 << 20, now['share-used'])
+    equal('it is told', now['share-limit'], 1 << 20)
+    close(pairs)
+    check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))
+    before = stats()['smcd-tech']['clnt-v2-succ']
+    close(connections(1))
+    equal('the next connection is SMC', stats()['smcd-tech']['clnt-v2-succ'] - before, 1)
+    smc.sysctl('buffer_limit', 0)
+
+
+def orphans():
+    """Of closed connections whose peers stay, some may wait; the others are aborted."""
+    most = smc.sysctl('max_orphans')
+    smc.sysctl('max_orphans', 4)
+    before = stats()['smcd-tech']['abort-orphan-cnt']
+    pairs = connections(UNREAD)
+    for client, _ in pairs:
+        client.close()
+    now = stats()
+    equal('some wait', now['orphans'], 4)
+    equal('the others are aborted', now['smcd-tech']['abort-orphan-cnt'] - before, UNREAD - 4)
+    ends = []
+    for _, server in pairs:
+        try:
+            ends.append(server.recv(1))
+        except ConnectionResetError:
+            ends.append('reset')
+    equal('their peers know', (ends.count(b''), ends.count('reset')), (4, UNREAD - 4))
+    close(pairs)
+    check('none is left when the peers are done', smc.eventually(lambda: not stats()['orphans']))
+    smc.sysctl('max_orphans', most)
+
+
+run(orphans, own_limit, shares)
