@@ -3,8 +3,9 @@
  * How much memory there may be for buffers, and how much of it each namespace holds.
  *
  * It is bounded three times: all that exists, by a part of the machine's memory; what serves
- * connections of one network namespace, by its share of that; and what serves namespaces that users
- * without privileges may have made, all of them together, by half of it, because they can make many.
+ * connections of one network namespace, by its share of that; and what serves namespaces that
+ * users without privileges may have made, all of them together, by half of it, because they can
+ * make many.
  * As a bound comes near, new connections get smaller buffers, so that many connections cost little
  * each; beyond it, a connection becomes a TCP connection.
  */

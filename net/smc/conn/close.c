@@ -62,7 +62,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);
 	if (step.actions & SMC_CLOSE_RESET) {
-		smp_store_release(&sk->sk_shutdown, SHUTDOWN_MASK);
+		smp_store_release(&sk->sk_shutdown, SHUTDOWN_MASK);	/* as above */
 		WRITE_ONCE(sk->sk_err, error);
 	}
 	if (flags) {

@@ -265,7 +265,7 @@ static int starved(struct reader *r, int copied, long *timeo)
 		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
 	if (READ_ONCE(sk->sk_err))
 		return copied ? 1 : sock_error(sk);
-	if (smp_load_acquire(&sk->sk_shutdown) & RCV_SHUTDOWN) {
+	if (smp_load_acquire(&sk->sk_shutdown) & RCV_SHUTDOWN) {	/* as above */
 		/* The last bytes may have come with the end */
 		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
 	}

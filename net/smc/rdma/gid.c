@@ -130,8 +130,8 @@ static bool is_entry(const struct smcr_gid *gid, const struct ib_gid_attr *attr)
  * smcr_gid_entry() - an address as the port has it
  * @gid: the address, of a link that entered the device
  *
- * The same address may be there several times, in other VLANs or namespaces. If it went and is back,
- * it is another one. Any context.
+ * The same address may be there several times, in other VLANs or namespaces. If it went and is
+ * back, it is another one. Any context.
  *
  * Return: with a reference for rdma_put_gid_attr(), or an ERR_PTR if it is gone.
  */

@@ -27,8 +27,8 @@ static struct mem_cgroup *memcg_of(const struct sock *sk)
 }
 
 /*
- * A child that is made in a program's accept() belongs to that program; the work queue belongs to no
- * memory cgroup
+ * A child that is made in a program's accept() belongs to that program; the work queue belongs to
+ * no memory cgroup
  */
 static void inherit_memcg(struct sock *sk, const struct sock *parent)
 {
@@ -39,8 +39,8 @@ static void inherit_memcg(struct sock *sk, const struct sock *parent)
 }
 
 /*
- * Charge a memory cgroup for what TCP has accounted for a socket that had none. All that a module can
- * do is to account for the same again, now with the cgroup, and to take back the first without.
+ * Charge a memory cgroup for what TCP has accounted for a socket that had none. All that a module
+ * can do is to account for the same again, now with the cgroup, and to take back the first without.
  */
 static bool charge_accounted(struct sock *tcp)
 {
@@ -59,8 +59,8 @@ static bool charge_accounted(struct sock *tcp)
 }
 
 /*
- * What TCP does in accept(), with the cgroup of the listening socket in place of the caller's. Nothing
- * was sent yet. Return: false at the limit of the cgroup.
+ * What TCP does in accept(), with the cgroup of the listening socket in place of the caller's.
+ * Nothing was sent yet. Return: false at the limit of the cgroup.
  */
 static bool inherit_memcg_accepted(struct sock *tcp, const struct sock *parent)
 {

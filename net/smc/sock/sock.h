@@ -163,7 +163,8 @@ struct smc_sock {
 };
 
 /*
- * What the sockets are charged for buffers, see group/buffer.c. The limits are elsewhere: these are none.
+ * What the sockets are charged for buffers, see group/buffer.c. The limits are elsewhere: these are
+ * none.
  */
 extern atomic_long_t smc_charged;
 extern long smc_charge_limits[3];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The conversation: the client says something and "end", the server answers and closes. Each
- * end may lose a call at any point, with an error that TCP has as well. What one end received before
- * is a beginning of what the other one sent, and all of it if the stream ended in order.
+ * end may lose a call at any point, with an error that TCP has as well. What one end received
+ * before is a beginning of what the other one sent, and all of it if the stream ended in order.
  */
 
 #include <signal.h>
