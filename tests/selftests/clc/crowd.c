@@ -15,7 +15,7 @@
 #define CROWD		5000
 #define LISTENERS	2	/* each can have 4096 parked handshakes */
 #define SAMPLES		200
-#define LIMIT		.applies = client_attacks, .seconds = 300, .alone = true
+#define LIMIT		.applies = crowd_attacks, .seconds = 300, .alone = true
 
 /* What a handshake may pin, TCP's part included; see Documentation/security.rst */
 #define KIB_EACH	16

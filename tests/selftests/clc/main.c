@@ -29,6 +29,11 @@ bool server_attacks(int index)
 	return index == HOSTILE_SERVER;
 }
 
+bool crowd_attacks(int index)
+{
+	return index == HOSTILE_CROWD;
+}
+
 void set_handshake_timeout(int seconds)
 {
 	set_sysctl("net/smc/handshake_timeout", seconds);
@@ -54,6 +59,7 @@ static const char *attacker_name(int index)
 		[HOSTILE_CLIENT] = "hostile_client",
 		[HOSTILE_SERVER] = "hostile_server",
 		[HOSTILE_WRITER] = "hostile_writer",
+		[HOSTILE_CROWD] = "hostile_crowd",
 	};
 
 	return names[index];

@@ -25,11 +25,13 @@ enum attacker {
 	HOSTILE_CLIENT,
 	HOSTILE_SERVER,
 	HOSTILE_WRITER,		/* who has an SMC connection; needs /dev/smc_forge */
+	HOSTILE_CROWD,		/* thousands of clients; takes minutes */
 	NR_ATTACKERS
 };
 
 bool client_attacks(int index);
 bool server_attacks(int index);
+bool crowd_attacks(int index);
 
 /* The namespace of this test */
 void set_sysctl(const char *name, int value);
