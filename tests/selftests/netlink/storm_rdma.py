@@ -215,7 +215,7 @@ def listener(events):
         silence = 0 if ends(events.sock, 1) else silence + 1
         must(silence < SECONDS or not any(here.values()), 'never ended', here)
         for name, attributes in events.events():
-            if name == 'fallback':
+            if name in ('fallback', 'path-down'):
                 continue
             kind, _, way = name.partition('-')
             entry = attributes[f'{kind}-smcr']
@@ -272,5 +272,6 @@ def storm():
 
 smc.sysctl('rmem', 65536)
 smc.sysctl('smcr_idle_timeout', 1)
+smc.sysctl('smcr_path_retry_time', 0)        # what is unplugged is back soon
 smc.sysctl('variants', R1 | R2)
 run(storm)
