@@ -19,7 +19,7 @@ from diag import CONNINFO, DMBINFO, FALLBACK, LGRINFO, SHUTDOWN, Diag
 
 STATES = {diag.ACTIVE, diag.INIT, diag.CLOSED, diag.LISTEN} | set(range(20, 28))
 GAUGES = ('rx-rmb-usage', 'tx-rmb-usage', 'buffer-used', 'buffer-limit', 'hs-now',
-          'share-used', 'share-limit', 'orphans')
+          'share-used', 'share-limit', 'orphans', 'paths-bad')
 LINGER = struct.pack('ii', 1, 0)
 IS_OVER = '/tmp/storm-is-over'
 
