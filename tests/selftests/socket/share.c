@@ -343,7 +343,7 @@ static void run_on_one_processor(void)
 }
 
 /* connect(AF_UNSPEC) waits for a receiver to leave before it gives the ring back */
-TEST(disconnect_under_woken_reader, .applies = only_smc)
+TEST(disconnect_under_woken_reader, .alone = true, .applies = only_smc)
 {
 	static const int flags[] = { MSG_WAITALL, MSG_WAITALL | MSG_PEEK };
 	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) };
