@@ -11,6 +11,8 @@
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/panic.h>
@@ -90,6 +92,33 @@ static void defect_lock_order(void)
 	mutex_unlock(&lock_b);
 }
 
+static int count_until_stopped(void *counter)
+{
+	while (!kthread_should_stop()) {
+		(*(unsigned int *)counter)++;
+		barrier();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Two count at once, and neither knows of the other */
+static void defect_data_race(void)
+{
+	static unsigned int counter;
+	unsigned long end = jiffies + 5 * HZ;
+	struct task_struct *other = kthread_run(count_until_stopped, &counter, "selfcheck");
+
+	if (IS_ERR(other))
+		return;
+	while (time_before(jiffies, end)) {
+		counter++;
+		barrier();
+		cond_resched();
+	}
+	kthread_stop(other);
+}
+
 static void defect_kernel_hang(void)
 {
 	local_irq_disable();
@@ -123,6 +152,7 @@ static const struct {
 	{ "use-after-free",	defect_use_after_free },
 	{ "atomic-sleep",	defect_atomic_sleep },
 	{ "lock-order",		defect_lock_order },
+	{ "data-race",		defect_data_race },
 	{ "kernel-hang",	defect_kernel_hang },
 	{ "unload-hang",	defect_unload_hang },
 	{ "stuck-module",	defect_stuck_module },

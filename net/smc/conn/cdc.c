@@ -230,7 +230,7 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	spin_lock(&conn->lock);
 	smc_cdc_spoiled(tx, bytes);
 	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
-	tx->produced += bytes;
+	WRITE_ONCE(tx->produced, tx->produced + bytes);
 	if (tx->urgent_hold && !urgent)
 		goto unlock;
 	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;

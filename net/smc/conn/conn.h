@@ -80,7 +80,7 @@ static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
 /* Bytes in the peer's ring that it has not consumed, as far as we know */
 static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 {
-	return conn->tx.produced - READ_ONCE(conn->tx.consumed);
+	return READ_ONCE(conn->tx.produced) - READ_ONCE(conn->tx.consumed);
 }
 
 /* Bytes that can be written now. Socket lock held; may grow at any time. */
