@@ -314,10 +314,13 @@ static int next_sent(int fd, int *id)
 	return err->ee_info;
 }
 
+/* TCP may have sent the byte twice, on a slow machine, and stamps that too */
 static void no_sent(int fd)
 {
 	struct call call;
 
+	if (!variant->smc)
+		return;
 	FAILS(call_recv(&call, fd, 10, MSG_ERRQUEUE | MSG_DONTWAIT), EAGAIN);
 	EQ(events_now(fd) & POLLERR, 0);
 }
