@@ -199,22 +199,31 @@ static int create_queues(struct smcr_link *link)
 	return err;
 }
 
+static int to_reset(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
 /*
  * If the queue pair goes to ERR while a packet is being received, software RoCE of 6.12 takes that
  * once more, with what it has given back already. RESET waits for the packet, and INIT
  * receives none. What was posted and has not completed never will then; its slots are freed with
  * the rest (smcr_send_destroy()). Adapters do better without: not all know these ways.
  *
+ * A request that fails meanwhile takes the queue pair from RESET to ERR, from where INIT is refused.
+ * RESET has emptied the queues, so that cannot happen twice.
+ *
  * Return: whether the queue pair is to be drained; in RESET it cannot be.
  */
 static bool quiet_software(struct smcr_link *link)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	struct ib_qp *qp = link->qp;
 
-	if (link->qp->device->ops.driver_id != RDMA_DRIVER_RXE ||
-	    ib_modify_qp(link->qp, &attr, IB_QP_STATE))
+	if (qp->device->ops.driver_id != RDMA_DRIVER_RXE || to_reset(qp) || !to_init(link, qp))
 		return true;
-	return !to_init(link, link->qp);
+	return to_reset(qp) || !to_init(link, qp);
 }
 
 /* Nothing completes any more, and no completion is being handled */
