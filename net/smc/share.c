@@ -22,7 +22,7 @@
 static unsigned int buffer_limit_mb;
 module_param(buffer_limit_mb, uint, 0644);
 MODULE_PARM_DESC(buffer_limit_mb,
-		 "Most memory for receive buffers, in MiB; 0: a quarter of the memory");
+		 "Most memory for buffers, in MiB; 0: a quarter of the memory");
 
 static unsigned long default_limit;
 static atomic_long_t used;		/* all that exists */

@@ -32,7 +32,7 @@ static const struct {
 	{ 0x0303000b, "MAX_LINKS",  "links per link group not acceptable" },
 	{ 0x03040000, "MODEUNSUPP", "SMC modes differ (R or D)" },
 	{ 0x03050000, "RMBE_EC",    "peer has eyecatcher in RMBE" },
-	{ 0x03060000, "OPTUNSUPP",  "fastopen option not supported" },
+	{ 0x03060000, "OPTUNSUPP",  "socket option not supported" },
 	{ 0x03070000, "DIFFPREFIX", "IP prefix / subnet mismatch" },
 	{ 0x03080000, "GETVLANERR", "VLAN id of the IP device not found" },
 	{ 0x03090000, "ISMVLANERR", "VLAN id not registered on the ISM device" },

@@ -17,6 +17,7 @@ import smc
 from cases import check, equal, run
 from spec import Family
 
+BUFLIMIT = 0x03100006
 BUFFER = 1 << 19
 LIMIT = 32 << 20
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
@@ -114,8 +115,13 @@ def shares():
 def own_limit():
     """At the limit of the namespace connections are TCP ones, and then SMC ones again."""
     smc.sysctl('buffer_limit', 1)
+    gen = Family('smc')
+    old = smc.fallbacks(gen)
     pairs = connections(64)
     now = stats()
+    said = smc.fallbacks(gen, old)
+    equal('the others are TCP, for that reason or because the peer said so',
+          {reason for _, reason in said}, {BUFLIMIT, smc.DECLINED})
     check('the limit is kept', 0 < now['share-used'] <= 1 << 20, now['share-used'])
     equal('it is told', now['share-limit'], 1 << 20)
     close(pairs)
