@@ -106,7 +106,7 @@ struct own_tech_stats {
  * @times: handshakes that led to SMC, by the time they took
  * @there: the module has told; the fields that follow are gauges
  * @handshakes: under way
- * @buffer_used: bytes of receive buffers of all namespaces
+ * @buffer_used: bytes of buffers of all namespaces
  * @buffer_limit: what they may be at most
  * @share_used: bytes of buffers of this namespace
  * @share_limit: what they may be at most
