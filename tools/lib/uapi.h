@@ -54,6 +54,8 @@
 #define SMC_NLA_STATS_BUFFER_LIMIT	129	/* uint */
 #define SMC_NLA_STATS_HS_NOW		130	/* uint */
 #define SMC_NLA_STATS_HS_TIME		131	/* nest: u64 numbered from 1 */
+#define SMC_NLA_STATS_PATH_FAIL_CNT	132	/* u64 */
+#define SMC_NLA_STATS_PATHS_BAD		133	/* uint */
 #define SMC_NLA_STATS_SHARE_USED	134	/* uint */
 #define SMC_NLA_STATS_SHARE_LIMIT	135	/* uint */
 #define SMC_NLA_STATS_ORPHANS		136	/* uint */

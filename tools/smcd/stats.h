@@ -104,6 +104,7 @@ struct own_tech_stats {
  * @smcd: of SMC-D
  * @smcr: of SMC-R
  * @times: handshakes that led to SMC, by the time they took
+ * @path_failures: how often a path of SMC-R turned out not to work
  * @there: the module has told; the fields that follow are gauges
  * @handshakes: under way
  * @buffer_used: bytes of buffers of all namespaces
@@ -111,11 +112,13 @@ struct own_tech_stats {
  * @share_used: bytes of buffers of this namespace
  * @share_limit: what they may be at most
  * @orphans: closed connections that wait for their peers
+ * @paths_bad: paths of SMC-R that are not used now
  */
 struct own_stats {
 	struct own_tech_stats	smcd;
 	struct own_tech_stats	smcr;
 	uint64_t		times[STATS_TIMES];
+	uint64_t		path_failures;
 	uint64_t		there;
 	uint64_t		handshakes;
 	uint64_t		buffer_used;
@@ -123,6 +126,7 @@ struct own_stats {
 	uint64_t		share_used;
 	uint64_t		share_limit;
 	uint64_t		orphans;
+	uint64_t		paths_bad;
 };
 
 #define OWN_COUNTERS	(offsetof(struct own_stats, there) / sizeof(uint64_t))

@@ -89,6 +89,8 @@ static void decode_own(struct own_stats *own, const struct nlattr *const *tb)
 	own->share_used = attr_uint(tb[SMC_NLA_STATS_SHARE_USED], 0);
 	own->share_limit = attr_uint(tb[SMC_NLA_STATS_SHARE_LIMIT], 0);
 	own->orphans = attr_uint(tb[SMC_NLA_STATS_ORPHANS], 0);
+	own->path_failures = attr_uint(tb[SMC_NLA_STATS_PATH_FAIL_CNT], 0);
+	own->paths_bad = attr_uint(tb[SMC_NLA_STATS_PATHS_BAD], 0);
 	attr_parse_nest(times, STATS_TIMES, tb[SMC_NLA_STATS_HS_TIME]);
 	for (i = 0; i < STATS_TIMES; i++)
 		own->times[i] = attr_uint(times[i + 1], 0);

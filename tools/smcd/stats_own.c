@@ -60,6 +60,10 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	puts("\nHandshakes");
 	line("  Under way", own->handshakes);
 	print_times(own->times);
+	if (!smcd) {
+		line("  Paths that failed", own->path_failures);
+		line("  Paths avoided now", own->paths_bad);
+	}
 
 	puts("\nAborts");
 	line("  By this side", tech->aborts);
@@ -95,6 +99,10 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	for (i = 0; i < STATS_TIMES; i++)
 		json_uint(j, time_names[i], own->times[i]);
 	json_object_end(j);
+	if (!smcd) {
+		json_uint(j, "paths_failed", own->path_failures);
+		json_uint(j, "paths_avoided", own->paths_bad);
+	}
 	json_object_end(j);
 
 	json_object(j, "aborts");

@@ -84,6 +84,8 @@ Handshakes
   Under way                             3
   Time   100us  250us  500us    1ms  2.5ms    5ms   10ms   25ms  100ms     1s    >1s
   SMC       12      0      7      0      0      0      0      0      0      0      1
+  Paths that failed                     8
+  Paths avoided now                     2
 
 Aborts
   By this side                         10
@@ -108,7 +110,7 @@ Memory and wake-ups
 OWN_TECH = {"abort_tx": 10, "abort_app": 1, "abort_tcp": 2, "abort_link": 3,
             "abort_timeout": 4, "abort_orphan": 9, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
             "busy_poll": 8}
-OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5)
+OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5, 8, 2)
 
 
 def serve(bench, smcr=None, smcd=None, reasons=(), clnt_err=0, srv_err=0, own=None):
@@ -250,6 +252,7 @@ def stats_show_what_only_our_module_counts(bench):
     equal(list(data), ["SMCR", "client", "server", "handshakes", "aborts", "buffers",
                        "wakeups_saved", "busy_polls"])
     equal(data["handshakes"]["now"], 3)
+    equal((data["handshakes"]["paths_failed"], data["handshakes"]["paths_avoided"]), (8, 2))
     equal(list(data["handshakes"]["time"].items())[:3],
           [("100us", 12), ("250us", 0), ("500us", 7)])
     equal(data["handshakes"]["time"][">1s"], 1)
@@ -260,6 +263,7 @@ def stats_show_what_only_our_module_counts(bench):
     equal((data["wakeups_saved"], data["busy_polls"]), (77, 8))
     other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
     equal((other["aborts"]["total"], other["handshakes"]["now"]), (0, 3))
+    check("paths_failed" not in other["handshakes"], "paths are those of SMC-R")
     equal(list(json.loads(bench.run(["smcr", "stats", "json"]).ok())), ["SMCR"])
 
 
@@ -272,7 +276,8 @@ def stats_reset_covers_what_only_our_module_counts(bench):
     data = json.loads(bench.run(["smcr", "-j", "stats"]).ok())
     equal((data["aborts"]["total"], data["aborts"]["peer"]), (1, 0))
     equal(set(data["handshakes"]["time"].values()), {0})
-    equal(data["handshakes"]["now"], 3, "a gauge")
+    equal(data["handshakes"]["paths_failed"], 0)
+    equal((data["handshakes"]["now"], data["handshakes"]["paths_avoided"]), (3, 2), "gauges")
     serve(bench, smcr={**OWN_TECH, "abort_tx": 9}, own=OWN_ALL)
     data = json.loads(bench.run(["smcr", "-j", "stats"]).ok())
     equal(data["aborts"]["total"], 9, "loaded again: all of it")
