@@ -27,7 +27,7 @@ VARIANT = {'smcr': 4, 'smcd': 8, 'fail': 4}[MODE]
 TARGET = '127.0.0.1' if MODE == 'smcd' else ADDRESS[socket.AF_INET, 1]
 OF_GROUP = 255                  # connections that one of SMC-R can have
 TOO_MANY_GROUPS, PEER_DECLINED = 0x03100008, 0x05000000
-SERVER, CLIENT = 1, 0           # type of fallback counters
+SERVER, CLIENT = 1, 0           # role of link groups
 GEN = Family('smc')
 BEFORE = 0
 
@@ -127,26 +127,33 @@ def addresses():
     idle()
 
 
-def limits():
+def limit(name):
     """At most one group as server and one as client, which count together with one peer."""
-    before = successes()
-    smc.sysctl('max_link_groups', 2)
+    before, old, most = successes(), smc.fallbacks(GEN), smc.sysctl(name)
+    smc.sysctl(name, 2)
     crowd = Crowd(2)
-    equal('below the limit', (successes() - before, fallbacks()), (2, {}))
+    equal(f'{name}: below the limit', (successes() - before, smc.fallbacks(GEN, old)), (2, {}))
     other = smc.smc_socket()
     other.settimeout(30)
     other.bind(('127.0.0.2' if MODE == 'smcd' else '10.9.0.3', 0))
     other.connect(crowd.listener.getsockname())
     child = crowd.listener.accept()[0]
     other.sendall(b'z')
-    equal('above it a connection works', child.recv(1), b'z')
-    equal('as TCP, and for that reason', fallbacks(),
-          {(SERVER, TOO_MANY_GROUPS): 1, (CLIENT, PEER_DECLINED): 1})
+    equal(f'{name}: above it a connection works', child.recv(1), b'z')
+    # Of one peer the client has too many, unless both addresses happen to be in one class
+    reasons = {reason: count for (_, reason), count in smc.fallbacks(GEN, old).items()}
+    equal(f'{name}: as TCP, and for that reason', reasons, {TOO_MANY_GROUPS: 1, PEER_DECLINED: 1})
     for sock in (other, child):
         sock.close()
     crowd.close()
-    smc.sysctl('max_link_groups', 4096)
+    smc.sysctl(name, most)
     idle()
+
+
+def limits():
+    limit('max_link_groups')
+    if MODE == 'smcd':          # both ends have one address, and so count together
+        limit('max_link_groups_per_peer')
 
 
 smc.sysctl('variants', VARIANT)
