@@ -110,7 +110,7 @@ static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
  * smc_conn_resolve() - find out how to reach the peer, before there is a link group
  * @conn: connection that is not open
  * @transport: how its bytes shall travel; the caller holds its module
- * @tcp: the TCP leg
+ * @remote: the peer's address of the TCP connection; IPv4 as ::ffff:a.b.c.d
  * @candidate: our device
  * @peer: the peer's; not trusted
  *
@@ -120,14 +120,14 @@ static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
  * transport's resolve_end; or another negative errno.
  */
 int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
-		     const struct sock *tcp, const struct smc_candidate *candidate,
+		     const struct in6_addr *remote, const struct smc_candidate *candidate,
 		     const struct smc_address *peer)
 {
 	conn->answered = false;
 	conn->lost = false;
 	if (!transport->resolve)
 		return 0;
-	return transport->resolve(conn, tcp, candidate, peer);
+	return transport->resolve(conn, remote, candidate, peer);
 }
 
 /**

@@ -6,6 +6,7 @@
 #include "../group/conn.h"
 #include "close_fsm.h"
 
+struct in6_addr;
 struct smc_group;
 
 #define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
@@ -15,7 +16,7 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*progress)(struct smc_conn *conn));
 void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen);
 int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
-		     const struct sock *tcp, const struct smc_candidate *candidate,
+		     const struct in6_addr *remote, const struct smc_candidate *candidate,
 		     const struct smc_address *peer);
 int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 		  struct smc_group *group);

@@ -17,6 +17,7 @@
 
 #include "../event.h"
 #include "../net.h"
+#include "group.h"
 #include "path.h"
 
 #define FAILED_MAX	256
@@ -65,6 +66,7 @@ static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
 	struct failed *failed, *oldest_of_peer = NULL;
 	unsigned int of_peer = 0;
 
+	lockdep_assert_held(&paths->lock);
 	list_for_each_entry(failed, &paths->failed, list) {
 		if (!ipv6_addr_equal(&failed->path.remote, remote))
 			continue;
@@ -78,29 +80,33 @@ static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
 }
 
 /**
- * smc_path_failed() - a path did not work
- * @net: the namespace
- * @path: the path
+ * smc_path_failed() - the path of a link group did not work
+ * @group: the link group; the caller holds it
  * @failure: what happened
  *
  * Process context or softirq; does not sleep.
  */
-void smc_path_failed(struct net *net, const struct smc_path *path, enum smc_path_failure failure)
+void smc_path_failed(const struct smc_group *group, enum smc_path_failure failure)
 {
 	struct failed *failed, *fresh = kmalloc(sizeof(*fresh), GFP_ATOMIC | __GFP_NOWARN);
-	struct smc_net *sn = smc_net(net);
+	const struct smc_path path = {
+		.local	= group->local.gid,
+		.peer	= group->key.peer.gid,
+		.remote	= group->key.remote,
+	};
+	struct smc_net *sn = smc_net(group->net);
 	int seconds = READ_ONCE(sn->knobs.path_retry_time);
 	struct smc_paths *paths = &sn->paths;
 	bool turned_bad = false;
 
 	this_cpu_inc(sn->stats->path_failures);
 	spin_lock_bh(&paths->lock);
-	failed = find_failed(paths, path);
+	failed = find_failed(paths, &path);
 	if (!failed && fresh && seconds) {
-		make_room(paths, &path->remote);
+		make_room(paths, &path.remote);
 		failed = fresh;
 		fresh = NULL;
-		failed->path = *path;
+		failed->path = path;
 		failed->failures = 0;
 		list_add(&failed->list, &paths->failed);
 		paths->nr++;
@@ -114,7 +120,7 @@ void smc_path_failed(struct net *net, const struct smc_path *path, enum smc_path
 	spin_unlock_bh(&paths->lock);
 	kfree(fresh);
 	if (turned_bad)
-		smc_event_path(net, path, seconds);
+		smc_event_path(group->net, &path, seconds);
 }
 
 /**

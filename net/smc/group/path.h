@@ -10,6 +10,7 @@
 #include "../wire/clc.h"
 
 struct net;
+struct smc_group;
 
 /**
  * struct smc_path - from one of our ports to a peer's
@@ -35,8 +36,7 @@ enum smc_path_failure {
 	SMC_PATH_NEVER_WORKED = 2,
 };
 
-void smc_path_failed(struct net *net, const struct smc_path *path,
-		     enum smc_path_failure failure);
+void smc_path_failed(const struct smc_group *group, enum smc_path_failure failure);
 bool smc_path_is_bad(struct net *net, const struct smc_path *path);
 unsigned int smc_path_count_bad(struct net *net);
 

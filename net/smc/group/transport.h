@@ -22,6 +22,7 @@
 #include "../wire/cdc.h"
 #include "../wire/clc.h"
 
+struct in6_addr;
 struct module;
 struct net;
 struct smc_conn;
@@ -171,8 +172,8 @@ struct smc_conn_ends {
  *	does not prove it (S-22); for SMC-R version 2 there must be a route. Nothing is
  *	sent to find out. May sleep.
  * @resolve: Before first contact, and only for the device chosen: find out what else
- *	group_open and conn_attach must know of the way to this peer. @tcp is the TCP leg;
- *	the connection is not open. May sleep. Returns 0, -EINPROGRESS while the network
+ *	group_open and conn_attach must know of the way to this peer. @remote is its address
+ *	of the TCP connection, as in struct smc_group_key; the connection is not open. May sleep. Returns 0, -EINPROGRESS while the network
  *	is asked, or another negative errno, -EAGAIN when a limit was hit. NULL if all is
  *	known.
  * @resolve_end: The handshake has ended in the midst of that. Afterwards there is no
@@ -238,7 +239,7 @@ struct smc_transport {
 	void (*candidates)(struct net *net, const struct sock *tcp, struct smc_candidates *out);
 	void (*candidate_put)(struct smc_candidate *candidate);
 	bool (*reaches)(const struct smc_candidate *candidate, const struct smc_address *peer);
-	int (*resolve)(struct smc_conn *conn, const struct sock *tcp,
+	int (*resolve)(struct smc_conn *conn, const struct in6_addr *remote,
 		       const struct smc_candidate *candidate, const struct smc_address *peer);
 	void (*resolve_end)(struct smc_conn *conn);
 

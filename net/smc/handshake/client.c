@@ -224,7 +224,7 @@ static int resolve_way(struct smc_handshake *hs, const struct smc_group_key *key
 	if (!accept->is_first_contact)
 		return 0;
 	return smc_conn_resolve(hs->conn, hs->transports[smc_variant_mode(accept->variant)],
-				hs->tcp->sk, chosen_device(hs), &key->peer);
+				&key->remote, chosen_device(hs), &key->peer);
 }
 
 /**

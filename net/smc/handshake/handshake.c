@@ -253,16 +253,10 @@ enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct sm
  */
 static void remember_path(const struct smc_handshake *hs, u32 diagnosis)
 {
-	const struct smc_group *group = hs->conn->group;
-	struct smc_path path;
-
 	if (hs->phase != SMC_PHASE_SETTLING || !hs->conn->first_contact ||
 	    (diagnosis != SMC_REASON_NO_PATH && diagnosis != SMC_REASON_TIMEOUT_CONFIRM_LINK))
 		return;
-	path.local = group->local.gid;
-	path.peer = group->key.peer.gid;
-	path.remote = group->key.remote;
-	smc_path_failed(group->net, &path, SMC_PATH_NEVER_WORKED);
+	smc_path_failed(hs->conn->group, SMC_PATH_NEVER_WORKED);
 }
 
 static enum smc_outcome declined(struct smc_handshake *hs)

@@ -117,7 +117,7 @@ static int resolve_way(struct smc_handshake *hs)
 
 	if (!entry->transport->resolve || smc_group_exists(sock_net(hs->conn->sk), &entry->key))
 		return 0;
-	return smc_conn_resolve(hs->conn, entry->transport, hs->tcp->sk, entry->candidate,
+	return smc_conn_resolve(hs->conn, entry->transport, &entry->key.remote, entry->candidate,
 				&entry->key.peer);
 }
 

@@ -136,7 +136,7 @@ void smcr_gid_forget_lists(struct smcr_device *dev);
 int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
 	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct, enum ib_mtu *mtu);
 bool smcr_route_reaches(const struct smc_candidate *candidate, const struct smc_address *peer);
-int smcr_route_resolve(struct smc_conn *conn, const struct sock *tcp,
+int smcr_route_resolve(struct smc_conn *conn, const struct in6_addr *remote,
 		       const struct smc_candidate *candidate, const struct smc_address *peer);
 
 #endif /* _NET_SMC_RDMA_DEVICE_H */

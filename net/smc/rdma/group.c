@@ -169,15 +169,10 @@ void smcr_group_blame_path(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
 	struct smc_group *group = hold_group(rg);
-	struct smc_path path;
 
 	if (!group)
 		return;
-	path.local = group->local.gid;
-	path.peer = group->key.peer.gid;
-	path.remote = group->key.remote;
-	smc_path_failed(group->net, &path, READ_ONCE(rg->settled) ? SMC_PATH_BROKE :
-								    SMC_PATH_NEVER_WORKED);
+	smc_path_failed(group, READ_ONCE(rg->settled) ? SMC_PATH_BROKE : SMC_PATH_NEVER_WORKED);
 	smc_group_put(group);
 }
 

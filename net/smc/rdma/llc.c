@@ -298,7 +298,6 @@ static void handle_deferred(struct smcr_group *rg)
 u32 smcr_llc_why_lost(const struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-
 	u32 why;
 
 	if (READ_ONCE(link->reason) != SMC_LINK_LOST_PATH)
@@ -366,7 +365,7 @@ static void check_deadline(struct smcr_group *rg)
 		return;
 	}
 	llc->has_deadline = false;
-	if (llc->settling && llc->flow_link)
+	if (llc->settling)
 		smcr_group_blame_path(llc->flow_link);
 	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
 	pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name, llc->flow_link->number,

@@ -231,38 +231,28 @@ bool smcr_route_reaches(const struct smc_candidate *candidate, const struct smc_
 	return true;
 }
 
-static void get_peer_address(const struct sock *tcp, struct in6_addr *out)
-{
-	if (tcp->sk_family == AF_INET)
-		ipv6_addr_set_v4mapped(tcp->sk_daddr, out);
-	else
-		*out = tcp->sk_v6_daddr;
-}
-
 /**
  * smcr_route_resolve() - struct smc_transport: find out all that the way to a peer needs
  * @conn: the connection, in its handshake, not open
- * @tcp: its TCP leg
+ * @remote: the peer's address of the TCP connection
  * @candidate: our port
  * @peer: the peer's, as it says; not trusted
  *
  * Return: 0; -EINPROGRESS while the next hop is being asked for its MAC address; or another
  * negative errno.
  */
-int smcr_route_resolve(struct smc_conn *conn, const struct sock *tcp,
+int smcr_route_resolve(struct smc_conn *conn, const struct in6_addr *remote,
 		       const struct smc_candidate *candidate, const struct smc_address *peer)
 {
 	const struct smcr_gid *gid = candidate->device;
-	struct in6_addr asking;
 	struct way way;
 	int err;
 
 	err = find_way(gid->net, gid, &peer->gid, peer->mac, &way);
 	if (err)
 		return err;
-	get_peer_address(tcp, &asking);
 	if (!way.named)
-		err = smcr_neigh_ask(&way.hop, conn, &asking);
+		err = smcr_neigh_ask(&way.hop, conn, remote);
 	put_way(&way);
 	return err;
 }
