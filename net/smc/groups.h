@@ -14,16 +14,16 @@
 #include <linux/spinlock.h>
 
 #define SMC_GROUP_HASH_BITS	8
-#define SMC_GROUP_SHARES	128
+#define SMC_PEER_CLASSES	128
 
 /**
- * struct smc_group_share - what the peers of one address have of all groups
+ * struct smc_peer_class - what the peers of one address have of all groups
  * @nr: groups, forming ones included
  * @idle: groups of the server's role without connections, oldest first
  *
  * Addresses are spread over the shares by a secret, so a few of them have one in common.
  */
-struct smc_group_share {
+struct smc_peer_class {
 	unsigned int nr;
 	struct list_head idle;
 };
@@ -34,7 +34,7 @@ struct smc_group_share {
  * @list: those in which new connections may be made, newest first
  * @last_serial: of the group that was listed last
  * @by_key: the same and, of the server's role, those that are being formed
- * @shares: by the address of the peer
+ * @classes: by the address of the peer
  * @nr: number of groups, forming ones included
  * @nr_forming: groups of SMC-R and the server's role that are being formed
  * @secret: makes it impossible to choose keys that end up in one bucket; constant
@@ -45,7 +45,7 @@ struct smc_groups {
 	struct list_head list;
 	u64 last_serial;
 	DECLARE_HASHTABLE(by_key, SMC_GROUP_HASH_BITS);
-	struct smc_group_share shares[SMC_GROUP_SHARES];
+	struct smc_peer_class classes[SMC_PEER_CLASSES];
 	unsigned int nr;
 	unsigned int nr_forming;
 	siphash_key_t secret;
@@ -59,8 +59,8 @@ static inline void smc_groups_init(struct smc_groups *groups)
 	spin_lock_init(&groups->lock);
 	INIT_LIST_HEAD(&groups->list);
 	hash_init(groups->by_key);
-	for (i = 0; i < SMC_GROUP_SHARES; i++)
-		INIT_LIST_HEAD(&groups->shares[i].idle);
+	for (i = 0; i < SMC_PEER_CLASSES; i++)
+		INIT_LIST_HEAD(&groups->classes[i].idle);
 	get_random_bytes(&groups->secret, sizeof(groups->secret));
 	atomic_set(&groups->alive, 0);
 }

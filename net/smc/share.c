@@ -107,7 +107,7 @@ struct smc_share *smc_share_create(const struct net *net)
 	return share;
 }
 
-static void subtract(struct smc_share *share, u32 bytes)
+static void subtract_used(struct smc_share *share, u32 bytes)
 {
 	if (atomic_long_sub_and_test(bytes, &share->used))
 		kfree(share);
@@ -133,7 +133,7 @@ void smc_share_hold(struct smc_share *share)
 void smc_share_drop(struct smc_share *share)
 {
 	if (refcount_dec_and_test(&share->holders))
-		subtract(share, SMC_SHARE_ALIVE);
+		subtract_used(share, SMC_SHARE_ALIVE);
 }
 
 /**
@@ -229,7 +229,7 @@ void smc_share_give(struct smc_share *share, u32 bytes)
 {
 	if (share->guest)
 		atomic_long_sub(bytes, &used_by_guests);
-	subtract(share, bytes);
+	subtract_used(share, bytes);
 }
 
 /**

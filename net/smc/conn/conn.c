@@ -84,7 +84,7 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 	conn->progress = progress;
 	spin_lock_init(&conn->lock);
 	INIT_WORK(&conn->free_work, free_work);
-	conn->cancelled = get_completed_synchronize_rcu();
+	conn->cancel_state = get_completed_synchronize_rcu();
 	smc_cdc_init(conn);
 }
 
@@ -148,7 +148,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	int err;
 
 	/* What the peer of a connection that was cancelled still says is not meant for this one */
-	cond_synchronize_rcu(conn->cancelled);
+	cond_synchronize_rcu(conn->cancel_state);
 	conn->group = group;
 	conn->token = get_random_u32();
 	conn->counters = smc_net(sock_net(conn->sk))->stats->mode[transport->mode];
@@ -295,7 +295,7 @@ void smc_conn_cancel(struct smc_conn *conn)
 	conn->freeing = true;
 	spin_unlock_bh(&conn->lock);
 	smc_conn_free(conn);
-	conn->cancelled = start_poll_synchronize_rcu();
+	conn->cancel_state = start_poll_synchronize_rcu();
 }
 
 /**

@@ -149,7 +149,7 @@ struct smc_conn_urgent {
  * @group: link group, or NULL; the connection holds a reference
  * @charged: bytes of buffers that the socket is charged for
  * @first_contact: it is the first of its group, which the handshake is to form
- * @is_other: the peer has another address than the one the group was formed with (client)
+ * @other_address: the peer has another address than the one the group was formed with (client)
  * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
  *	freed after the application has closed it; any context; constant
  * @answered: the transport has the answer that the handshake waits for
@@ -167,7 +167,7 @@ struct smc_conn_urgent {
  * @released: the application has no descriptor any more; @lock
  * @orphan: that was counted, while the peer is waited for; @lock
  * @freeing: the end of it is under way; @lock
- * @cancelled: when signals of the last peer that a handshake had failed with have ended, for RCU
+ * @cancel_state: when signals of the last peer that a handshake had failed with have ended, for RCU
  * @rx: receive ring
  * @tx: the peer's ring
  * @urgent: received urgent data
@@ -186,7 +186,7 @@ struct smc_conn {
 	struct smc_group *group;
 	u32 charged;
 	bool first_contact;
-	bool is_other;
+	bool other_address;
 	void (*progress)(struct smc_conn *conn);
 	bool answered;
 	u32 answer;
@@ -202,7 +202,7 @@ struct smc_conn {
 	bool released;
 	bool orphan;
 	bool freeing;
-	unsigned long cancelled;
+	unsigned long cancel_state;
 	struct smc_conn_rx rx;
 	struct smc_conn_tx tx;
 	struct smc_conn_urgent urgent;

@@ -34,7 +34,7 @@
 #define WAKE_AT_ONCE	32	/* with the lock held */
 
 /* How long others wait for a first contact; with SMC-R the link is tried */
-static const unsigned int forming_patience[SMC_MODES] = {
+static const unsigned int forming_timeout[SMC_MODES] = {
 	[SMC_MODE_R] = 2 * HZ,
 	[SMC_MODE_D] = HZ / 5,
 };
@@ -190,7 +190,7 @@ static bool has_bad_path(struct net *net, const struct smc_group_key *key,
 }
 
 /* Count a new group in; one that has no connections may have to go for it */
-static int admit(struct smc_groups *groups, struct smc_group *group)
+static int admit_group(struct smc_groups *groups, struct smc_group *group)
 {
 	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
 	const struct smc_group_caps caps = {
@@ -273,7 +273,7 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 	if (!group)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_bh(&groups->lock);
-	err = admit(groups, group);
+	err = admit_group(groups, group);
 	spin_unlock_bh(&groups->lock);
 	if (!err)
 		err = open_group(group, candidate);
@@ -291,7 +291,7 @@ static bool is_worth_waiting(struct smc_group_entry *entry, struct smc_group *fo
 		return false;
 	if (!entry->waits) {
 		entry->waits = true;
-		entry->until = jiffies + forming_patience[entry->transport->mode];
+		entry->until = jiffies + forming_timeout[entry->transport->mode];
 	}
 	if (time_before(jiffies, entry->until))
 		return true;
@@ -334,7 +334,7 @@ static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *e
 		return ERR_PTR(-EAGAIN);
 	if (!fresh)
 		return NULL;
-	err = admit(groups, fresh);
+	err = admit_group(groups, fresh);
 	if (err)
 		return ERR_PTR(err);
 	smc_table_add_forming(groups, fresh);

@@ -54,8 +54,8 @@ struct smc_group_key {
  * @list: in smc_groups.list
  * @serial: position there; constant once listed
  * @node: in smc_groups.by_key
- * @share: what it counts in, until nobody can find it any more
- * @idle_node: in smc_group_share.idle
+ * @peer_class: what it counts in, until nobody can find it any more
+ * @idle_node: in smc_peer_class.idle
  * @forming: in @node, but not in @list: its first connection is in the handshake
  * @is_slow: that takes longer than others wait for it
  * @waiting: struct smc_group_entry of those who do
@@ -81,7 +81,7 @@ struct smc_group {
 	struct list_head list;
 	u64 serial;
 	struct hlist_node node;
-	struct smc_group_share *share;
+	struct smc_peer_class *peer_class;
 	struct list_head idle_node;
 	bool forming;
 	bool is_slow;

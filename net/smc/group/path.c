@@ -25,20 +25,20 @@
 #define BAD		2	/* sum of enum smc_path_failure */
 
 /**
- * struct failed - a path that failed
+ * struct failed_path - a path that failed
  * @list: in smc_paths.failed
  * @path: the path
  * @failures: sum of enum smc_path_failure
  * @until: jiffies when it is forgotten
  */
-struct failed {
+struct failed_path {
 	struct list_head list;
 	struct smc_path path;
 	unsigned int failures;
 	unsigned long until;
 };
 
-static void forget(struct smc_paths *paths, struct failed *failed)
+static void forget_path(struct smc_paths *paths, struct failed_path *failed)
 {
 	lockdep_assert_held(&paths->lock);
 	list_del(&failed->list);
@@ -46,14 +46,14 @@ static void forget(struct smc_paths *paths, struct failed *failed)
 	kfree(failed);
 }
 
-static struct failed *find_failed(struct smc_paths *paths, const struct smc_path *path)
+static struct failed_path *find_failed(struct smc_paths *paths, const struct smc_path *path)
 {
-	struct failed *failed, *next, *found = NULL;
+	struct failed_path *failed, *next, *found = NULL;
 
 	lockdep_assert_held(&paths->lock);
 	list_for_each_entry_safe(failed, next, &paths->failed, list) {
 		if (time_after_eq(jiffies, failed->until))
-			forget(paths, failed);
+			forget_path(paths, failed);
 		else if (!memcmp(&failed->path, path, sizeof(*path)))
 			found = failed;
 	}
@@ -63,7 +63,7 @@ static struct failed *find_failed(struct smc_paths *paths, const struct smc_path
 /* Forget the oldest one, of the same peer if that has many */
 static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
 {
-	struct failed *failed, *oldest_of_peer = NULL;
+	struct failed_path *failed, *oldest_of_peer = NULL;
 	unsigned int of_peer = 0;
 
 	lockdep_assert_held(&paths->lock);
@@ -74,9 +74,9 @@ static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
 		of_peer++;
 	}
 	if (of_peer >= FAILED_OF_PEER)
-		forget(paths, oldest_of_peer);
+		forget_path(paths, oldest_of_peer);
 	else if (paths->nr >= FAILED_MAX)
-		forget(paths, list_last_entry(&paths->failed, struct failed, list));
+		forget_path(paths, list_last_entry(&paths->failed, struct failed_path, list));
 }
 
 /**
@@ -88,7 +88,7 @@ static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
  */
 void smc_path_failed(const struct smc_group *group, enum smc_path_failure failure)
 {
-	struct failed *failed, *fresh = kmalloc(sizeof(*fresh), GFP_ATOMIC | __GFP_NOWARN);
+	struct failed_path *failed, *fresh = kmalloc(sizeof(*fresh), GFP_ATOMIC | __GFP_NOWARN);
 	const struct smc_path path = {
 		.local	= group->local.gid,
 		.peer	= group->key.peer.gid,
@@ -135,7 +135,7 @@ void smc_path_failed(const struct smc_group *group, enum smc_path_failure failur
 bool smc_path_is_bad(struct net *net, const struct smc_path *path)
 {
 	struct smc_paths *paths = &smc_net(net)->paths;
-	const struct failed *failed;
+	const struct failed_path *failed;
 	bool bad;
 
 	if (list_empty_careful(&paths->failed))
@@ -158,7 +158,7 @@ bool smc_path_is_bad(struct net *net, const struct smc_path *path)
 unsigned int smc_path_count_bad(struct net *net)
 {
 	struct smc_paths *paths = &smc_net(net)->paths;
-	const struct failed *failed;
+	const struct failed_path *failed;
 	unsigned int nr = 0;
 
 	spin_lock_bh(&paths->lock);
@@ -171,11 +171,11 @@ unsigned int smc_path_count_bad(struct net *net)
 static void __net_exit net_leave(struct net *net)
 {
 	struct smc_paths *paths = &smc_net(net)->paths;
-	struct failed *failed, *next;
+	struct failed_path *failed, *next;
 
 	spin_lock_bh(&paths->lock);
 	list_for_each_entry_safe(failed, next, &paths->failed, list)
-		forget(paths, failed);
+		forget_path(paths, failed);
 	spin_unlock_bh(&paths->lock);
 }
 

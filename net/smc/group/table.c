@@ -16,23 +16,23 @@
 #include "table.h"
 
 /* The two halves of an address */
-static u64 upper(const struct in6_addr *address)
+static u64 upper_half(const struct in6_addr *address)
 {
 	return get_unaligned_be64(&address->s6_addr[0]);
 }
 
-static u64 lower(const struct in6_addr *address)
+static u64 lower_half(const struct in6_addr *address)
 {
 	return get_unaligned_be64(&address->s6_addr[8]);
 }
 
 /* Who has one address of a network of IPv6 has all of them */
-static struct smc_group_share *find_share(struct smc_groups *groups,
-					  const struct in6_addr *address)
+static struct smc_peer_class *find_class(struct smc_groups *groups,
+					 const struct in6_addr *address)
 {
-	u64 who = ipv6_addr_v4mapped(address) ? lower(address) : upper(address);
+	u64 who = ipv6_addr_v4mapped(address) ? lower_half(address) : upper_half(address);
 
-	return &groups->shares[siphash_1u64(who, &groups->secret) % SMC_GROUP_SHARES];
+	return &groups->classes[siphash_1u64(who, &groups->secret) % SMC_PEER_CLASSES];
 }
 
 static u64 hash_key(const struct smc_groups *groups, const struct smc_group_key *key)
@@ -41,7 +41,7 @@ static u64 hash_key(const struct smc_groups *groups, const struct smc_group_key 
 
 	if (key->role == SMC_CLIENT)	/* a server may have several addresses */
 		return siphash_2u64(peer, key->peer_link_id, &groups->secret);
-	return siphash_3u64(peer, upper(&key->remote), lower(&key->remote), &groups->secret);
+	return siphash_3u64(peer, upper_half(&key->remote), lower_half(&key->remote), &groups->secret);
 }
 
 static bool is_same_address(const struct smc_address *a, const struct smc_address *b)
@@ -151,9 +151,9 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 	return found;
 }
 
-static struct smc_group *oldest_idle(struct smc_group_share *share)
+static struct smc_group *oldest_idle(struct smc_peer_class *class)
 {
-	return list_first_entry_or_null(&share->idle, struct smc_group, idle_node);
+	return list_first_entry_or_null(&class->idle, struct smc_group, idle_node);
 }
 
 static struct smc_group *any_idle(struct smc_groups *groups)
@@ -161,8 +161,8 @@ static struct smc_group *any_idle(struct smc_groups *groups)
 	struct smc_group *group = NULL;
 	unsigned int i;
 
-	for (i = 0; i < SMC_GROUP_SHARES && !group; i++)
-		group = oldest_idle(&groups->shares[i]);
+	for (i = 0; i < SMC_PEER_CLASSES && !group; i++)
+		group = oldest_idle(&groups->classes[i]);
 	return group;
 }
 
@@ -179,21 +179,21 @@ static struct smc_group *any_idle(struct smc_groups *groups)
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 		    const struct smc_group_caps *caps, struct smc_group **evicted)
 {
-	struct smc_group_share *share = find_share(groups, &group->key.remote);
+	struct smc_peer_class *class = find_class(groups, &group->key.remote);
 
 	lockdep_assert_held(&groups->lock);
 	*evicted = NULL;
-	if (share->nr >= caps->of_peer)
-		*evicted = oldest_idle(share);
+	if (class->nr >= caps->of_peer)
+		*evicted = oldest_idle(class);
 	else if (groups->nr >= caps->all)
-		*evicted = oldest_idle(share) ?: any_idle(groups);
+		*evicted = oldest_idle(class) ?: any_idle(groups);
 	if (*evicted)
 		smc_table_remove(groups, *evicted);
-	if (share->nr >= caps->of_peer || groups->nr >= caps->all)
+	if (class->nr >= caps->of_peer || groups->nr >= caps->all)
 		return -EUSERS;
-	share->nr++;
+	class->nr++;
 	groups->nr++;
-	group->share = share;
+	group->peer_class = class;
 	return 0;
 }
 
@@ -252,10 +252,10 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 	hash_del(&group->node);
 	list_del_init(&group->list);
 	list_del_init(&group->idle_node);
-	if (group->share) {
-		group->share->nr--;
+	if (group->peer_class) {
+		group->peer_class->nr--;
 		groups->nr--;
-		group->share = NULL;
+		group->peer_class = NULL;
 	}
 	return listed;
 }
@@ -271,5 +271,5 @@ void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group)
 {
 	lockdep_assert_held(&groups->lock);
 	if (group->key.role == SMC_SERVER)
-		list_add_tail(&group->idle_node, &group->share->idle);
+		list_add_tail(&group->idle_node, &group->peer_class->idle);
 }

@@ -201,7 +201,7 @@ static int open_conn(struct smc_handshake *hs, const struct smc_transport *trans
 	int opened, err;
 
 	hs->conn->first_contact = accept->is_first_contact;
-	hs->conn->is_other = !ipv6_addr_equal(&group->key.remote, remote);
+	hs->conn->other_address = !ipv6_addr_equal(&group->key.remote, remote);
 	opened = smc_conn_open(hs->conn, transport, group);
 	if (opened && opened != -EINPROGRESS) {
 		smc_group_leave(group);

@@ -268,7 +268,7 @@ static enum smc_outcome declined(struct smc_handshake *hs)
 		remember_path(hs, decline->diagnosis);
 	hs->conn->declined = true;
 	if (decline->out_of_sync && hs->conn->group)
-		smc_group_blame(hs->conn->group, hs->conn->is_other);
+		smc_group_blame(hs->conn->group, hs->conn->other_address);
 	return fall_back(hs, SMC_REASON_PEER_DECLINED);
 }
 

@@ -188,7 +188,7 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 	if (first)
 		accept->first_contact = hs->entry.first_contact;
 	hs->conn->first_contact = first;
-	hs->conn->is_other = false;
+	hs->conn->other_address = false;
 	err = smc_conn_open(hs->conn, group->transport, group);
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_OPENING);

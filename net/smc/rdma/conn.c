@@ -653,7 +653,7 @@ static void release_element(struct smcr_conn *rc)
 	u32 written = conn->rx.ring.first + conn->rx.produced;
 
 	if (may_be_written(rc))
-		count_loss(rc->rg, rc->conn->is_other);
+		count_loss(rc->rg, rc->conn->other_address);
 	else
 		smcr_rmb_release(rc->rg, rc->rmb, rc->element, written);
 }

@@ -227,7 +227,7 @@ static bool quiet_software(struct smcr_link *link)
 }
 
 /* Nothing completes any more, and no completion is being handled */
-static void drain(struct smcr_link *link)
+static void drain_queue_pair(struct smcr_link *link)
 {
 	if (quiet_software(link))
 		ib_drain_qp(link->qp);
@@ -237,7 +237,7 @@ static void destroy_queues(struct smcr_link *link)
 {
 	smcr_recv_stop(link);
 	if (link->qp)
-		drain(link);
+		drain_queue_pair(link);
 	smcr_memory_unregister(link);
 	if (link->qp)
 		ib_destroy_qp(link->qp);

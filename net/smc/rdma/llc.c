@@ -507,7 +507,7 @@ static void report(struct smcr_group *rg)
 	}
 }
 
-static unsigned long until(unsigned long time)
+static unsigned long time_left(unsigned long time)
 {
 	return time_before(jiffies, time) ? time - jiffies : 0;
 }
@@ -518,9 +518,9 @@ static unsigned long next_look(struct smcr_group *rg)
 	unsigned long next = test_links(rg);
 
 	if (llc->has_deadline)
-		next = min(next, until(llc->deadline));
+		next = min(next, time_left(llc->deadline));
 	if (is_closing(llc))
-		next = min(next, until(llc->close_by));
+		next = min(next, time_left(llc->close_by));
 	if (llc->retry_send)
 		next = min_t(unsigned long, next, RETRY_SEND);
 	return next;

@@ -445,7 +445,7 @@ void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb)
 	mutex_unlock(&rg->memory_lock);
 }
 
-static void discard(struct smcr_group *rg, struct smcr_rmb *rmb)
+static void discard_rmb(struct smcr_group *rg, struct smcr_rmb *rmb)
 {
 	unsigned int i;
 
@@ -468,7 +468,7 @@ static void discard(struct smcr_group *rg, struct smcr_rmb *rmb)
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb)
 {
 	mutex_lock(&rg->memory_lock);
-	discard(rg, rmb);
+	discard_rmb(rg, rmb);
 	mutex_unlock(&rg->memory_lock);
 }
 
@@ -504,7 +504,7 @@ bool smcr_rmbs_trim(struct smcr_group *rg)
 		if (is_being_registered(rg, rmb))
 			left = true;
 		else
-			discard(rg, rmb);
+			discard_rmb(rg, rmb);
 	}
 	mutex_unlock(&rg->memory_lock);
 	return left;

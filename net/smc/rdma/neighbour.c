@@ -29,7 +29,7 @@
 #define QUESTIONS_OF_PEER	4
 
 /**
- * struct question - a neighbour that is being resolved
+ * struct neigh_question - a neighbour that is being resolved
  * @list: in questions
  * @net_cookie: its namespace
  * @ifindex: its network device
@@ -39,7 +39,7 @@
  * @deadline: when it counts as given up, in jiffies
  * @waiters: handshakes that wait for the answer
  */
-struct question {
+struct neigh_question {
 	struct list_head list;
 	u64 net_cookie;
 	int ifindex;
@@ -51,11 +51,11 @@ struct question {
 };
 
 /**
- * struct waiter - a handshake that waits for the answer
+ * struct neigh_waiter - a handshake that waits for the answer
  * @list: in question.waiters
  * @conn: its connection, which has this as conn->priv meanwhile
  */
-struct waiter {
+struct neigh_waiter {
 	struct list_head list;
 	struct smc_conn *conn;
 };
@@ -63,10 +63,10 @@ struct waiter {
 static DEFINE_SPINLOCK(questions_lock);	/* protects questions and all that is in them */
 static LIST_HEAD(questions);
 
-static void expire(struct work_struct *work);
-static DECLARE_DELAYED_WORK(expiry, expire);
+static void expire_questions(struct work_struct *work);
+static DECLARE_DELAYED_WORK(expiry, expire_questions);
 
-static void tell_waiter(struct waiter *waiter, u32 reason)
+static void tell_waiter(struct neigh_waiter *waiter, u32 reason)
 {
 	struct smc_conn *conn = waiter->conn;
 
@@ -78,9 +78,9 @@ static void tell_waiter(struct waiter *waiter, u32 reason)
 }
 
 /* The lock is held over the upcalls: behind smcr_neigh_forget() none is running */
-static void answer(struct question *question, u32 reason)
+static void answer_question(struct neigh_question *question, u32 reason)
 {
-	struct waiter *waiter, *next;
+	struct neigh_waiter *waiter, *next;
 
 	lockdep_assert_held(&questions_lock);
 	list_for_each_entry_safe(waiter, next, &question->waiters, list)
@@ -91,15 +91,15 @@ static void answer(struct question *question, u32 reason)
 
 static void answer_due(void)
 {
-	struct question *question, *next;
+	struct neigh_question *question, *next;
 
 	lockdep_assert_held(&questions_lock);
 	list_for_each_entry_safe(question, next, &questions, list)
 		if (time_after_eq(jiffies, question->deadline))
-			answer(question, SMC_REASON_NO_ROUTE);
+			answer_question(question, SMC_REASON_NO_ROUTE);
 }
 
-static void expire(struct work_struct *work)
+static void expire_questions(struct work_struct *work)
 {
 	spin_lock_bh(&questions_lock);
 	answer_due();
@@ -108,7 +108,7 @@ static void expire(struct work_struct *work)
 	spin_unlock_bh(&questions_lock);
 }
 
-static bool is_about(const struct question *question, const struct neighbour *neighbour)
+static bool is_about(const struct neigh_question *question, const struct neighbour *neighbour)
 {
 	return question->table == neighbour->tbl &&
 	       question->ifindex == neighbour->dev->ifindex &&
@@ -120,21 +120,21 @@ static bool is_about(const struct question *question, const struct neighbour *ne
 static void answer_by(const struct neighbour *neighbour)
 {
 	u8 state = READ_ONCE(neighbour->nud_state);
-	struct question *question, *next;
+	struct neigh_question *question, *next;
 
 	if (!(state & (NUD_VALID | NUD_FAILED)))
 		return;
 	spin_lock_bh(&questions_lock);
 	list_for_each_entry_safe(question, next, &questions, list)
 		if (is_about(question, neighbour))
-			answer(question, state & NUD_VALID ? SMC_REASON_NONE :
-							     SMC_REASON_NO_ROUTE);
+			answer_question(question, state & NUD_VALID ? SMC_REASON_NONE :
+								      SMC_REASON_NO_ROUTE);
 	spin_unlock_bh(&questions_lock);
 }
 
-static struct question *find_question(const struct smcr_hop *hop)
+static struct neigh_question *find_question(const struct smcr_hop *hop)
 {
-	struct question *question;
+	struct neigh_question *question;
 
 	lockdep_assert_held(&questions_lock);
 	list_for_each_entry(question, &questions, list)
@@ -148,7 +148,7 @@ static struct question *find_question(const struct smcr_hop *hop)
 static bool is_admitted(const struct smcr_hop *hop, const struct in6_addr *peer)
 {
 	unsigned int all = 0, of_net = 0, of_peer = 0;
-	const struct question *question;
+	const struct neigh_question *question;
 
 	lockdep_assert_held(&questions_lock);
 	list_for_each_entry(question, &questions, list) {
@@ -162,9 +162,9 @@ static bool is_admitted(const struct smcr_hop *hop, const struct in6_addr *peer)
 	return all < QUESTIONS_MAX && of_net < QUESTIONS_OF_NET && of_peer < QUESTIONS_OF_PEER;
 }
 
-static struct question *add_question(const struct smcr_hop *hop, const struct in6_addr *peer)
+static struct neigh_question *add_question(const struct smcr_hop *hop, const struct in6_addr *peer)
 {
-	struct question *question;
+	struct neigh_question *question;
 
 	lockdep_assert_held(&questions_lock);
 	question = is_admitted(hop, peer) ? kzalloc(sizeof(*question), GFP_ATOMIC) : NULL;
@@ -186,8 +186,8 @@ static struct question *add_question(const struct smcr_hop *hop, const struct in
 static int add_waiter(struct smc_conn *conn, const struct smcr_hop *hop,
 		      const struct in6_addr *peer)
 {
-	struct waiter *waiter = kmalloc(sizeof(*waiter), GFP_KERNEL_ACCOUNT);
-	struct question *question;
+	struct neigh_waiter *waiter = kmalloc(sizeof(*waiter), GFP_KERNEL_ACCOUNT);
+	struct neigh_question *question;
 
 	if (!waiter)
 		return -ENOMEM;
@@ -300,7 +300,7 @@ int smcr_neigh_ask(const struct smcr_hop *hop, struct smc_conn *conn, const stru
  */
 void smcr_neigh_forget(struct smc_conn *conn)
 {
-	struct waiter *waiter;
+	struct neigh_waiter *waiter;
 
 	spin_lock_bh(&questions_lock);
 	waiter = conn->priv;
@@ -335,7 +335,7 @@ int smcr_neigh_init(void)
 /** smcr_neigh_exit() - listen no more; no handshake waits. May sleep. */
 void smcr_neigh_exit(void)
 {
-	struct question *question, *next;
+	struct neigh_question *question, *next;
 
 	unregister_netevent_notifier(&events);
 	cancel_delayed_work_sync(&expiry);
