@@ -17,11 +17,11 @@
 #define SMC_PEER_CLASSES	128
 
 /**
- * struct smc_peer_class - what the peers of one address have of all groups
+ * struct smc_peer_class - link groups with the peers of one class of addresses
  * @nr: groups, forming ones included
  * @idle: groups of the server's role without connections, oldest first
  *
- * Addresses are spread over the shares by a secret, so a few of them have one in common.
+ * A keyed hash spreads addresses over the classes, so a few addresses share one.
  */
 struct smc_peer_class {
 	unsigned int nr;
@@ -34,7 +34,7 @@ struct smc_peer_class {
  * @list: those in which new connections may be made, newest first
  * @last_serial: of the group that was listed last
  * @by_key: the same and, of the server's role, those that are being formed
- * @classes: by the address of the peer
+ * @classes: by the hash of the peer's address
  * @nr: number of groups, forming ones included
  * @nr_forming: groups of SMC-R and the server's role that are being formed
  * @secret: makes it impossible to choose keys that end up in one bucket; constant

@@ -54,8 +54,8 @@ static unsigned long limit_of_guests(void)
 }
 
 /*
- * Half of the memory is given to whoever asks. Then the largest size halves
- * with every half of what is left.
+ * As long as half of the memory is left, all requests are met in full. Below that, the largest size
+ * goes down to a quarter with every half of what is left.
  */
 static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long limit)
 {
@@ -140,6 +140,8 @@ void smc_share_drop(struct smc_share *share)
  * smc_share_used() - how much serves a namespace
  * @share: its share; it is held
  *
+ * Any context.
+ *
  * Return: bytes.
  */
 unsigned long smc_share_used(const struct smc_share *share)
@@ -153,6 +155,7 @@ unsigned long smc_share_used(const struct smc_share *share)
  *
  * The first namespace is that of the host's own programs. They leave a quarter to all others, and
  * none of those takes more than a quarter, unless the sysctl says so.
+ * Any context.
  *
  * Return: bytes.
  */

@@ -16,9 +16,9 @@ struct net;
 
 /**
  * struct smc_share - what a namespace holds of the memory for buffers
- * @holders: the namespace, and whoever may take memory for it later
- * @used: bytes that serve it, and SMC_SHARE_ALIVE while there are holders. Whoever takes the last
- *	one away frees the share
+ * @holders: the namespace, and objects that may take memory for it later
+ * @used: bytes that serve it, and SMC_SHARE_ALIVE while there are holders. The share is freed when
+ *	it becomes 0
  * @limit_mb: most of it, in MiB; 0: a part of the machine's limit. Written by sysctl
  * @first: it is that of the first namespace; constant
  * @guest: a user without privileges may have made the namespace; constant

@@ -184,6 +184,7 @@ bool smc_close_orderly(struct smc_conn *conn)
 	bool orderly;
 	u8 actions;
 
+	sock_owned_by_me(conn->sk);
 	spin_lock_bh(&conn->lock);
 	orderly = smc_close_step(conn->state, SMC_CLOSE_CLOSE).next == SMC_CLOSE_CLOSED ||
 		  count_orphan(conn);

@@ -116,13 +116,14 @@ static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
  *
  * The socket lock is held. May sleep, but not for the peer.
  *
- * Return: 0; -EINPROGRESS until smc_conn_answered(), and whoever does not wait for that calls the
- * transport's resolve_end; or another negative errno.
+ * Return: 0; -EINPROGRESS until smc_conn_answered(), and a caller that stops waiting for that calls
+ * the transport's resolve_end; or another negative errno.
  */
 int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
 		     const struct in6_addr *remote, const struct smc_candidate *candidate,
 		     const struct smc_address *peer)
 {
+	sock_owned_by_me(conn->sk);
 	conn->answered = false;
 	conn->lost = false;
 	if (!transport->resolve)

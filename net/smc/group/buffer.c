@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffer sizes, and who pays for a buffer.
+ * Buffer sizes, and which memory cgroup pays for a buffer.
  *
  * Pages can be charged to a memory cgroup only when they are allocated, but buffers outlive
- * connections, and then serve others. So the pages are charged to no one, and a socket is charged
- * for its buffer as long as it has it, in the way that TCP's sockets are for theirs.
+ * connections, and then serve others. So the pages are charged to no cgroup, and a socket is
+ * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs.
  */
 
 #include <linux/log2.h>

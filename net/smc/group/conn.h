@@ -165,9 +165,10 @@ struct smc_conn_urgent {
  * @has_early: @early was received before; @lock
  * @early: the last control data that came too early; @lock
  * @released: the application has no descriptor any more; @lock
- * @orphan: that was counted, while the peer is waited for; @lock
+ * @orphan: it counts in smc_net.orphans: closed by the application, not yet by the peer; @lock
  * @freeing: the end of it is under way; @lock
- * @cancel_state: when signals of the last peer that a handshake had failed with have ended, for RCU
+ * @cancel_state: state of RCU when a handshake was cancelled last: after a grace period no signal
+ *	of that peer is under way
  * @rx: receive ring
  * @tx: the peer's ring
  * @urgent: received urgent data

@@ -3,8 +3,8 @@
  * Link groups: find or create, join, leave, end.
  *
  * A server forms one group with a peer at a time: connections that come meanwhile wait, without a
- * lock or a thread, until it is formed, and join it. They do not wait for long, since the one that
- * forms it may have fallen silent.
+ * lock or a thread, until it is formed, and join it. They do not wait for long, since the peer may
+ * have fallen silent on the connection that forms it.
  *
  * A group without connections stays for a while, because the two sides do not
  * see the last connection end at the same moment. If the client forgot the
@@ -31,7 +31,7 @@
 #define CLIENT_EXTRA	10	/* seconds that the client waits longer, at most */
 #define FORMING_MAX	256	/* groups of SMC-R that a namespace forms at a time, as server */
 #define FORMING_OF_KEY	4	/* those of them with one peer */
-#define WAKE_AT_ONCE	32	/* with the lock held */
+#define WAKE_AT_ONCE	32	/* connections, before the lock is released */
 
 /* How long others wait for a first contact; with SMC-R the link is tried */
 static const unsigned int forming_timeout[SMC_MODES] = {
@@ -207,8 +207,8 @@ static int admit_group(struct smc_groups *groups, struct smc_group *group)
 }
 
 /*
- * The group is formed, or will not be: those who wait for it look again. Nobody else can begin to
- * wait. Whoever is woken may look before this returns, and stop waiting or wait for another group.
+ * The group is formed, or will not be: connections that wait for it enter again, and none can begin
+ * to wait. A connection may do so before this returns, and stop waiting or wait for another group.
  */
 static void wake_waiting(struct smc_groups *groups, struct smc_group *group)
 {
@@ -295,7 +295,7 @@ static bool is_worth_waiting(struct smc_group_entry *entry, struct smc_group *fo
 	}
 	if (time_before(jiffies, entry->until))
 		return true;
-	forming->is_slow = true;	/* and so nobody else waits for it */
+	forming->is_slow = true;	/* no further connection waits for it */
 	return false;
 }
 
@@ -392,6 +392,8 @@ struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry
  * @net: namespace
  * @entry: given to smc_group_enter() before, or just initialized. Its connection's progress() is
  *	not called any more for this
+ *
+ * Process context or softirq.
  */
 void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
 {
@@ -488,8 +490,8 @@ void smc_group_discard(struct smc_group *group)
  * @group: a group that the caller is in
  * @other: that was on a connection to another address than the one the group was formed with
  *
- * Nobody joins a group any more that is of no use (R-DEC-11). But a server that only names
- * another one's group must not end it: then it is closed for all other addresses.
+ * No connection joins such a group any more (R-DEC-11). But a server that only names the group of
+ * another server must not end it: that group is then closed to all other addresses.
  * Process context or softirq.
  */
 void smc_group_blame(struct smc_group *group, bool other)

@@ -54,11 +54,11 @@ struct smc_group_key {
  * @list: in smc_groups.list
  * @serial: position there; constant once listed
  * @node: in smc_groups.by_key
- * @peer_class: what it counts in, until nobody can find it any more
+ * @peer_class: the class in which it counts; NULL before it is admitted and after it is removed
  * @idle_node: in smc_peer_class.idle
  * @forming: in @node, but not in @list: its first connection is in the handshake
- * @is_slow: that takes longer than others wait for it
- * @waiting: struct smc_group_entry of those who do
+ * @is_slow: the first contact takes longer than other connections wait for it
+ * @waiting: struct smc_group_entry of connections that wait until it is formed
  * @discarded: never to be listed again
  * @no_others: only connections to @key.remote may join
  * @conns: connections
@@ -96,7 +96,7 @@ struct smc_group {
 
 /**
  * struct smc_group_entry - a server's connection on its way into a group
- * @conn: the connection; its progress() is called when it is worth to look again
+ * @conn: the connection; its progress() is called when smc_group_enter() is to be called again
  * @key: which group
  * @transport: for a new group: its transport
  * @candidate: for a new group: our device

@@ -16,8 +16,8 @@ struct smc_group;
  * struct smc_path - from one of our ports to a peer's
  * @local: our GID
  * @peer: the peer's GID, as it said
- * @remote: its address of the TCP connection, IPv4 as ::ffff:a.b.c.d. Whoever names a GID that is
- *	another one's spoils the path for nobody else
+ * @remote: its address of the TCP connection, IPv4 as ::ffff:a.b.c.d. So a peer that names
+ *	the GID of another one spoils only its own path
  */
 struct smc_path {
 	struct smc_gid local;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of link groups of a namespace: which there are, who may join, how many there may be.
+ * The table of link groups of a namespace: which there are, which connections may join them, how
+ * many there may be.
  *
  * A server finds a group by the peer's id and the address of the TCP connection, a client by the
  * peer's id and the number that the server named. All of that the peer chooses, but for the
@@ -26,7 +27,7 @@ static u64 lower_half(const struct in6_addr *address)
 	return get_unaligned_be64(&address->s6_addr[8]);
 }
 
-/* Who has one address of a network of IPv6 has all of them */
+/* A host that has one address of an IPv6 network can have all of them, so these count as one */
 static struct smc_peer_class *find_class(struct smc_groups *groups,
 					 const struct in6_addr *address)
 {
@@ -117,7 +118,8 @@ struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_gro
 
 /**
  * smc_table_join() - count a connection in
- * @group: from smc_table_find()
+ * @group: from smc_table_find(); the lock is still held. The caller has a reference now, which
+ *	smc_group_leave() gives back
  */
 void smc_table_join(struct smc_group *group)
 {
@@ -237,7 +239,7 @@ void smc_table_add(struct smc_groups *groups, struct smc_group *group)
 }
 
 /**
- * smc_table_remove() - nobody finds the group any more
+ * smc_table_remove() - no connection finds the group any more
  * @groups: the table
  * @group: a group that was admitted; if it was removed already, nothing happens
  *
@@ -265,7 +267,8 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
  * @groups: the table
  * @group: a group that can be joined
  *
- * Only the server may forget a group at any time: it decides about first contact.
+ * Only groups of the server's role can be evicted: a server may forget a group at any time, because
+ * it decides about first contact.
  */
 void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group)
 {

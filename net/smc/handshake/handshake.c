@@ -102,7 +102,7 @@ int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 	return smc_handshake_write(hs->tcp, buf, len);
 }
 
-/* TCP-MD5 and TCP-AO: what goes through shared memory would not be */
+/* By TCP-MD5 or TCP-AO. What goes through shared memory would not be signed */
 static bool is_signed(const struct sock *tcp)
 {
 	bool is_signed = false;
@@ -248,8 +248,8 @@ enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct sm
 }
 
 /*
- * The server could not reach us, as it says. It need not remember that, and the next connection
- * shall not find it out again.
+ * The server says that it could not reach us. It may not remember that, so this side does, lest the
+ * next connection find it out again.
  */
 static void remember_path(const struct smc_handshake *hs, u32 diagnosis)
 {

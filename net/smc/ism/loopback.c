@@ -5,7 +5,7 @@
  * namespaces; a peer is at hand exactly if it names this device's own address,
  * which is random and new with every load (V2-EMU-03, V2-EMU-15).
  *
- * That a peer is in this kernel is proved by attaching, which nobody else can do: the DMB of a
+ * That a peer is in this kernel is proved by attaching, which no other host can do: the DMB of a
  * server has no memory before its client attaches it, and the server attaches only the DMB of
  * that client (V2-EMU-03). A stranger who names the address gets a token and nothing more.
  *
@@ -40,7 +40,7 @@
  * struct memory - memory of a DMB, or in a pool
  * @pool: in a pool; protected by lock
  * @share: what it counts for; unless it is pooled
- * @idle: grace period that had begun when it was pooled
+ * @idle: state of RCU when it was pooled: after a grace period no receiver of a signal looks at it
  * @written: so many bytes from the start may be other than zero
  * @bytes: size
  * @addr: the memory
@@ -62,7 +62,7 @@ struct memory {
  * @token: name of the DMB
  * @owner: the registered DMB, NULL when the owner gave it up; RCU
  * @user: the peer's map of it, NULL without; RCU
- * @peer: the device of whoever may attach
+ * @peer: address of the device whose user may attach
  * @passive: the peer has to attach first; constant
  * @attached: it had its one user; protected by lock
  * @user_token: the DMB whose owner has attached this one, 0 without; protected by lock
@@ -320,7 +320,7 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	refcount_set(&reg->refs, 1);
 	rcu_assign_pointer(reg->owner, dmb);
 	dmb->priv = reg;
-	/* Whoever knows the token may write: it must not be guessed. 0 is no token */
+	/* A peer that knows the token may attach: it must not be guessed. 0 is no token */
 	do {
 		reg->token = get_random_u64();
 	} while (!reg->token);

@@ -276,15 +276,15 @@ again:
 }
 
 /*
- * Nobody else gets an element that the peer may still write to; only the end of the group, and
- * with it of the keys, makes an end of that. A peer could use up all memory so, one connection
- * after the other. One that has made us give up some has another view of this group than we have:
- * as when it says that by a Decline (R-DEC-11), no further connection joins. The memory is given
- * back when those that are in the group have ended. The server opens a new group for what comes
- * then; a client that is told to join this one answers that it is out of sync (R-SC-07), which
- * costs that connection its SMC, so a client is more patient. A peer that refuses RMBs
- * lets us do much in vain, so that counts as well. All who are in a server's group have its
- * address; in a client's there may be a server that only names another one's group (@other).
+ * The peer may still write to an element that was given up, so it is not used again before the
+ * group ends, and with it the keys. To bound the memory that a peer can make us lose in this way,
+ * no further connection joins after some losses: such a peer has another view of the group than we
+ * have, as one that says so by a Decline (R-DEC-11). The memory is freed when the connections of
+ * the group have ended. A server opens a new group for what comes then; a client that is told to
+ * join this one declines as out of sync (R-SC-07), which costs that connection its SMC, so a client
+ * bears more losses. A refused RMB is a loss, too, because it is work in vain. All connections of a
+ * server's group come from its address; those of a client's may lead to a server that only names
+ * the group of another one (@other).
  */
 static void count_loss(struct smcr_group *rg, bool other)
 {
@@ -314,7 +314,7 @@ void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 	tell_awaiting(rg, rmb, err ? SMC_REASON_LINK_RTOKEN : SMC_REASON_NONE);
 	if (err)
 		count_loss(rg, false);	/* the link is the group's own peer */
-	/* Only now: nobody else may get the same address before */
+	/* Only now: until here the address must not be that of another RMB */
 	spin_lock_bh(&rg->lock);
 	rmb->announcing = false;
 	spin_unlock_bh(&rg->lock);

@@ -129,7 +129,7 @@ void smcr_gid_forget_lists(struct smcr_device *dev);
  *
  * smcr_route() fills in @attr for IB_QP_AV, with a reference to the GID that
  * rdma_destroy_ah_attr() drops; @direct tells whether the way stays within one
- * subnet, @mtu what packets the route is for. It waits for nobody: -EHOSTUNREACH when
+ * subnet, @mtu what packets the route is for. It does not wait: -EHOSTUNREACH when
  * there is no route or no resolved neighbour, -ENODEV when the GID is gone. The rest is
  * as in struct smc_transport.
  */

@@ -177,8 +177,8 @@ void smcr_group_blame_path(struct smcr_link *link)
 }
 
 /**
- * smcr_group_blame() - the peer has made the group lose too much: nobody may join any more
- * @rg: the group; those that are in it go on
+ * smcr_group_blame() - the peer has made the group lose too much: no connection may join any more
+ * @rg: the group; connections that are in it go on
  * @other: as for smc_group_blame()
  *
  * Process context, without spin locks.

@@ -113,7 +113,7 @@ void smcr_group_tell(struct smcr_link *link, bool up);	/* listeners. Process con
 
 /* The peer's port does not answer: remember it. Process context, while the link group is there */
 void smcr_group_blame_path(struct smcr_link *link);
-/* Nobody may join any more. Process context. */
+/* No connection may join any more. Process context. */
 void smcr_group_blame(struct smcr_group *rg, bool other);
 
 struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end);

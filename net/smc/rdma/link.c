@@ -353,7 +353,7 @@ static void limit_mtu(struct smcr_link *link, enum ib_mtu mtu)
  *
  * The server's Accept tells, before the queue pair needs to know the way; clients
  * decline a link that needs a router without reason. If there is no way at all,
- * smcr_link_connect() will find that out. May sleep, but waits for nobody.
+ * smcr_link_connect() will find that out. May sleep, but not for the network.
  */
 void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer)
 {

@@ -359,7 +359,7 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	return rmb;
 }
 
-/* Nobody uses it, and nobody will: the peer does not know it, and is not being told */
+/* No connection uses it, and none will: the peer does not know it, and is not being told */
 static bool is_useless(struct smcr_group *rg, const struct smcr_rmb *rmb)
 {
 	u8 state = READ_ONCE(rmb->state);

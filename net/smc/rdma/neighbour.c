@@ -6,11 +6,11 @@
  * neighbour code sends its probes, the handshake goes on with something else, and is told by
  * smc_conn_ready() when the neighbour is resolved or given up, or after ANSWER_TIME.
  *
- * The address comes from the peer, who need not be what it says. Each question sends packets and
+ * The address comes from the peer, which need not be what it says. Each question sends packets and
  * adds an entry to the neighbour table, so there is a limit of questions for the host, for a
  * namespace, and for each TCP peer. Its place is taken until the answer is there, even if the
  * handshake has ended before: else a peer that closes its connections at once could ask without
- * end. Whoever asks for what was asked already takes no further place.
+ * end. A handshake that needs an answer which is awaited already takes no further place.
  */
 
 #include <linux/netdevice.h>
@@ -227,7 +227,7 @@ static bool is_valid(const struct neighbour *neighbour)
  * @hop: the next hop
  * @mac: result
  *
- * Asks nobody. Any context.
+ * Sends nothing. Any context.
  *
  * Return: 0 or -EHOSTUNREACH.
  */
@@ -266,7 +266,7 @@ static bool is_resolved(const struct smcr_hop *hop)
  * @conn: a connection in its handshake, not open
  * @peer: its TCP peer
  *
- * Process context. May sleep, but waits for nobody.
+ * Process context. May sleep, but does not wait for the answer.
  *
  * Return: 0 if it is; -EINPROGRESS if it was asked for, see smc_conn_ready(); -EAGAIN if too much
  * is being asked for; or another negative errno.
@@ -296,7 +296,7 @@ int smcr_neigh_ask(const struct smcr_hop *hop, struct smc_conn *conn, const stru
  * smcr_neigh_forget() - a connection does not want to know any more
  * @conn: a connection that was given to smcr_neigh_ask(), answered or not; not open
  *
- * Afterwards there is no upcall.
+ * Afterwards there is no upcall. Does not sleep.
  */
 void smcr_neigh_forget(struct smc_conn *conn)
 {

@@ -4,7 +4,7 @@
  *
  * Within one subnet the peer's MAC address is the one it named itself. Behind a gateway
  * it is the gateway's, which the neighbour table knows or finds out (V2-RTE-06 to
- * V2-RTE-11). Nothing here waits for that: whoever needs it has asked for it before, see
+ * V2-RTE-11). Nothing here waits for that: the handshake has asked for it before, see
  * neighbour.c.
  */
 
@@ -175,7 +175,7 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
  * @direct: whether the way stays within one subnet
  * @mtu: result: for what packets the route is
  *
- * Waits for nobody: the next hop's MAC address is known, see smcr_route_resolve().
+ * Does not wait: the next hop's MAC address is known, see smcr_route_resolve().
  *
  * Return: 0; -EHOSTUNREACH if there is no route or no resolved neighbour, -ENODEV
  * if the port has lost its address.
@@ -216,7 +216,7 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
  * @candidate: our port
  * @peer: the peer's, as it says; not trusted
  *
- * In the namespace whose network device the port serves. Asks nobody in the network.
+ * In the namespace whose network device the port serves. Sends nothing to find out.
  *
  * Return: whether there is.
  */

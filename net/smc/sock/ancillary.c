@@ -87,6 +87,7 @@ int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg)
 	struct sock *tcp = smc->tcp->sk;
 	struct sockcm_cookie cookie;
 
+	sock_owned_by_me(&smc->sk);
 	smc_sockopt_stamps(smc);
 	look_for_ids(smc, smc->conn.tx.produced);
 	sockcm_init(&cookie, tcp);
@@ -113,6 +114,7 @@ void smc_ancillary_sent(struct smc_sock *smc, int stamps)
 	struct sock *tcp = smc->tcp->sk;
 	struct sk_buff *call;
 
+	sock_owned_by_me(&smc->sk);
 	if (!stamps)
 		return;
 	call = alloc_skb(0, GFP_KERNEL);

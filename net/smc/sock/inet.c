@@ -122,7 +122,7 @@ static void inet6_register(void)
 {
 	int err = inet6_register_protosw(&inet6_smc_protosw);
 
-	if (err)	/* somebody has the number for good */
+	if (err)	/* a permanent protocol has the number */
 		pr_warn("smc: no IPPROTO_SMC for IPv6: error %d\n", err);
 	inet6_registered = !err;
 }

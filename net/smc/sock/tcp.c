@@ -152,7 +152,7 @@ static struct smc_sock *owner_of(const struct sock *tcp)
 	return (struct smc_sock *)(data & SK_USER_DATA_PTRMASK);
 }
 
-/* Nobody knows which of the three callbacks it would have been */
+/* In place of any of the three callbacks: their arguments do not tell which one this is */
 static void wake_all(struct sock *tcp)
 {
 	struct socket_wq *wq = rcu_dereference(tcp->sk_wq);
@@ -228,7 +228,7 @@ static bool try_hook(struct smc_sock *smc, struct sock *tcp)
  *
  * Waiters on the inner socket itself are not woken while it is hooked. A BPF program for socket
  * operations may have put a child into a sockmap before we see it. That one will be a TCP
- * connection, see smc_handshake_excluded(); until then we wait on it as everybody.
+ * connection, see smc_handshake_excluded(); until then its wait queue tells what happens.
  */
 void smc_tcp_hook(struct smc_sock *smc)
 {
