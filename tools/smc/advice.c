@@ -11,17 +11,18 @@
 #define RDMA "Look at the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
 #define PATH "Packets of RDMA do not get through: look for a firewall (UDP port 4791), at the " \
 	"MTU and the switches. net.smc.smcr_path_retry_time says when it is tried again."
-#define OPTION "The program uses what SMC has not: TCP Fast Open, TCP-MD5, TCP-AO, time stamps of " \
-	"adapters; or a BPF program has put the connection into a sockmap."
-#define MEMORY "Raise net.smc.buffer_limit or buffer_limit_mb of the module smc, or close some " \
+#define OPTION "The program uses what SMC has not: TCP Fast Open, TCP-MD5, TCP-AO, time stamps " \
+	"of adapters; or a BPF program has put the connection into a sockmap."
+#define BUFFERS "Raise net.smc.buffer_limit or buffer_limit_mb of the module smc, or close some " \
 	"connections."
+#define MEMORY "Free memory, also in the memory cgroup, or use smaller buffers: net.smc.rmem."
 #define LATER "This may pass; try again."
 
 static const struct {
 	uint32_t	reason;
 	const char	*text;
 } table[] = {
-	{ 0x01010000, "Free memory, also in the memory cgroup, or use smaller buffers: net.smc.rmem." },
+	{ 0x01010000, MEMORY },
 	{ 0x02010000, RDMA },
 	{ 0x02020000, RDMA },
 	{ 0x03000000, "Look at the kernel log, and at \"smc_pnet\" on both ends." },
@@ -46,7 +47,7 @@ static const struct {
 	{ 0x030d0000, "Close some connections, or wait until others do." },
 	{ 0x030e0000, "The RDMA device needs a route to the peer; check \"ip route\"." },
 	{ 0x030f0000, "Check the routes between the RDMA devices of both ends." },
-	{ 0x03100006, MEMORY },
+	{ 0x03100006, BUFFERS },
 	{ 0x03100007, LATER },
 	{ 0x03100008, "Raise net.smc.max_link_groups or max_link_groups_per_peer, or wait." },
 	{ 0x03100009, PATH },

@@ -42,7 +42,8 @@ static u64 hash_key(const struct smc_groups *groups, const struct smc_group_key 
 
 	if (key->role == SMC_CLIENT)	/* a server may have several addresses */
 		return siphash_2u64(peer, key->peer_link_id, &groups->secret);
-	return siphash_3u64(peer, upper_half(&key->remote), lower_half(&key->remote), &groups->secret);
+	return siphash_3u64(peer, upper_half(&key->remote), lower_half(&key->remote),
+			    &groups->secret);
 }
 
 static bool is_same_address(const struct smc_address *a, const struct smc_address *b)

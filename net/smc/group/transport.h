@@ -173,9 +173,9 @@ struct smc_conn_ends {
  *	sent to find out. May sleep.
  * @resolve: Before first contact, and only for the device chosen: find out what else
  *	group_open and conn_attach must know of the way to this peer. @remote is its address
- *	of the TCP connection, as in struct smc_group_key; the connection is not open. May sleep. Returns 0, -EINPROGRESS while the network
- *	is asked, or another negative errno, -EAGAIN when a limit was hit. NULL if all is
- *	known.
+ *	of the TCP connection, as in struct smc_group_key; the connection is not open. May
+ *	sleep. Returns 0, -EINPROGRESS while the network is asked, or another negative
+ *	errno, -EAGAIN when a limit was hit. NULL if all is known.
  * @resolve_end: The handshake has ended in the midst of that. Afterwards there is no
  *	upcall. Does not sleep.
  *

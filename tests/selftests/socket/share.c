@@ -322,7 +322,6 @@ static void spin_poll(void *arg)
 	}
 }
 
-/* Questions about the state while data moves */
 /* One that is woken by data, and runs only when everybody else waits */
 static void receive_when_idle(void *arg)
 {
@@ -367,6 +366,7 @@ TEST(disconnect_under_woken_reader, .alone = true, .applies = only_smc)
 	}
 }
 
+/* Questions about the state while data moves */
 TEST(asked_while_busy, .seconds = 60)
 {
 	struct byte_counter c[2] = {};

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Where the kernel may not sleep, socket calls allocate no page in a way that may sleep. Debug kernels
-# find that wherever it happens, but there is none of 6.1; this finds it there as well.
+# find that wherever it happens, but that of 6.1 runs by hand only; this looks every day.
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc

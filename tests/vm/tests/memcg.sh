@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Buffers are charged to the memory cgroup of whoever made the socket, also when the work queue
-# allocates them: for children of a listening socket, and for clients that do not wait.
+# Buffers, fresh or reused, and the TCP sockets of children are charged to the memory cgroup of the
+# socket that has them, also when the work queue allocates them: for children of a listening socket, and
+# for clients that do not wait.
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
