@@ -127,7 +127,7 @@ TEST(confirm_link_of_another_link)
 		hostile_init(&h);
 		prepare_confirm_link();
 		msg.bytes[lies[i].at] ^= lies[i].flip;
-		EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+		link_send(&h, &msg);	/* the link may be gone before it acknowledges */
 		expect_tcp(&h);
 		hostile_close(&h);
 	}
@@ -401,7 +401,7 @@ TEST(another_second_link_accepted, .applies = as_client)
 	hostile_confirm_link(&h);
 	llc_expect(&h, ADD_LINK, 0);
 	llc_add_link(&h, &msg, LLC_REPLY, 7);
-	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	link_send(&h, &msg);	/* the link may be gone before it acknowledges */
 	expect_tcp(&h);
 	hostile_close(&h);
 }

@@ -298,7 +298,7 @@ static void delete_link(uint8_t flags, uint8_t number)
 	llc_init(&h, &msg, DELETE_LINK, flags);
 	put(&msg, 4, 1, number);
 	put(&msg, 5, 4, 0x00020000);
-	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	link_send(&h, &msg);	/* the link may be gone before it acknowledges */
 }
 
 TEST(delete_unknown_link)
