@@ -30,12 +30,39 @@ static void device_free(struct kref *ref)
 }
 
 /**
+ * smcr_device_get() - take another reference
+ * @dev: a device the caller has a reference to
+ *
+ * Return: @dev.
+ */
+struct smcr_device *smcr_device_get(struct smcr_device *dev)
+{
+	kref_get(&dev->ref);
+	return dev;
+}
+
+/**
  * smcr_device_put() - give a reference back
  * @dev: the device; only its memory depends on references
  */
 void smcr_device_put(struct smcr_device *dev)
 {
 	kref_put(&dev->ref, device_free);
+}
+
+/**
+ * smcr_device_name() - its name, which the operator may change
+ * @dev: the device
+ * @name: result, SMC_DEVICE_NAME_LEN
+ *
+ * Any context.
+ */
+void smcr_device_name(struct smcr_device *dev, char *name)
+{
+	BUILD_BUG_ON(sizeof(dev->name) != SMC_DEVICE_NAME_LEN);
+	spin_lock_bh(&dev->name_lock);
+	memcpy(name, dev->name, sizeof(dev->name));
+	spin_unlock_bh(&dev->name_lock);
 }
 
 /**
@@ -208,6 +235,7 @@ static int add_device(struct ib_device *ibdev)
 	kref_init(&dev->ref);
 	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
 	spin_lock_init(&dev->lock);
+	spin_lock_init(&dev->name_lock);
 	INIT_LIST_HEAD(&dev->links);
 	init_waitqueue_head(&dev->idle);
 	ib_set_client_data(ibdev, &ib_client, dev);
@@ -258,7 +286,12 @@ static void rename_device(struct ib_device *ibdev, void *data)
 {
 	struct smcr_device *dev = data;
 
-	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+	/* Whoever looks at a device in the list needs no other lock */
+	down_write(&devices_lock);
+	spin_lock_bh(&dev->name_lock);
+	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+	spin_unlock_bh(&dev->name_lock);
+	up_write(&devices_lock);
 }
 
 static struct ib_client ib_client = {

@@ -36,7 +36,7 @@ void smcr_link_info(const struct smcr_link *link, struct smc_link_info *out)
 	memset(out, 0, sizeof(*out));
 	out->number = link->number;
 	out->state = state_of(link);
-	strscpy(out->device, rg->name, sizeof(out->device));
+	smcr_device_name(rg->dev, out->device);
 	out->port = link->port;
 	out->ifindex = link->ifindex;
 	out->direct = link->direct;

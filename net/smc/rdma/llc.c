@@ -79,8 +79,7 @@ void smcr_llc_received(struct smcr_link *link, const void *head, const void *tai
  */
 void smcr_llc_violation(struct smcr_link *link, const char *what)
 {
-	pr_debug_ratelimited("%s: link %u: LLC violation: %s\n", link->group->name, link->number,
-			     what);
+	pr_debug_ratelimited("link %#x: LLC violation: %s\n", link->user_id, what);
 	smcr_link_down(link, SMC_LINK_PROTOCOL);
 }
 
@@ -369,7 +368,7 @@ static void check_deadline(struct smcr_group *rg)
 	if (llc->settling && llc->flow_link)
 		smcr_group_blame_path(llc->flow_link);
 	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
-	pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name, llc->flow_link->number,
+	pr_debug_ratelimited("link %#x: no answer, %s\n", llc->flow_link->user_id,
 			     smc_llc_flow_name(llc->flow));
 	smcr_link_down(llc->flow_link, SMC_LINK_LOST_PATH);
 }

@@ -315,6 +315,22 @@ def unplugged():
     check('counted as lost', grown >= 1, grown)
 
 
+def renamed():
+    """A device has another name while a connection uses it: it is what is shown from then on."""
+    pair = connect(socket.AF_INET, R2)
+    subprocess.run(['rdma', 'dev', 'set', 'rxe0', 'name', 'other0'], check=True)
+    equal('a device of that name', [each['ib-name'] for each in devices()], ['other0', 'rxe1'])
+    names = {link['ib-dev'] for one in wire.links(GEN).values() for link in one}
+    equal('links are on it', names, {'other0', 'rxe1'})
+    shown = DIAG.find(os.fstat(pair.client.fileno()).st_ino, EXT)
+    equal('so is the socket', shown.attributes[LGRINFO]['ibname'], 'other0')
+    smc.send_all(pair.client, pair.server, 1000)
+    pair.close()
+    check('links end', smc.eventually(lambda: not wire.links(GEN), 30))
+    subprocess.run(['rdma', 'dev', 'set', 'other0', 'name', 'rxe0'], check=True)
+    equal('the old name', devices(), [device(0), device(1)])
+
+
 def plugged_in_again():
     wire.plug_in(1)
     check('it is shown', smc.eventually(lambda: devices() == [device(0), device(1)]), devices())
@@ -410,5 +426,5 @@ smc.sysctl('smcr_idle_timeout', 1)
 GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
-run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, given_up,
-    short_of_memory, memory_given_back, nothing_fell_back)
+run(two_devices, elsewhere, connections, pnet, renamed, unplugged, plugged_in_again,
+    given_up, short_of_memory, memory_given_back, nothing_fell_back)
