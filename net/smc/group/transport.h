@@ -108,7 +108,7 @@ struct smc_link_info {
  * @valid: there is such a port
  * @active: it can be used
  * @ifindex: its network device, or 0 if that is in another namespace
- * @links: links on it
+ * @links: links on it, of this namespace; for the first namespace those of all
  */
 struct smc_port_info {
 	bool valid;

@@ -97,8 +97,10 @@ def two_devices():
 
 
 def elsewhere():
-    """A device is seen in all namespaces, its network device in one only."""
+    """A device is seen in all namespaces, its network device and what uses it in one only."""
     wanted = [device(0, netdev=0), device(1, netdev=0)]
+    pair = connect(socket.AF_INET, R2)
+    equal('devices are in use', devices(), [device(0, 1), device(1, 1)])
     pid = os.fork()
     if not pid:
         status = 1
@@ -107,7 +109,8 @@ def elsewhere():
             status = [m['dev-smcr'] for m in Family('smc').show('get-dev-smcr')] != wanted
         finally:
             os._exit(status)
-    equal('another namespace sees no index of a network device', os.waitpid(pid, 0)[1], 0)
+    equal('another namespace sees neither links nor a network device', os.waitpid(pid, 0)[1], 0)
+    end(pair)
 
 
 def pnet():
