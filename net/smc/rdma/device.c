@@ -124,11 +124,6 @@ static bool any_link(const struct smcr_device *dev, const struct smcr_gid *gid, 
 	return true;
 }
 
-static bool on_port(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
-{
-	return gid->port == port;
-}
-
 /* Is its address gone? */
 static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
 {
@@ -143,7 +138,7 @@ static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *g
 	return false;
 }
 
-/* @severed: the device works, but not its wire */
+/* @severed: the device works, but not the way from there */
 static void links_down(struct smcr_device *dev, u32 port, bool severed,
 		       bool (*is_hit)(const struct smcr_device *dev, const struct smcr_gid *gid,
 				      u32 port))
@@ -161,7 +156,22 @@ static void links_down(struct smcr_device *dev, u32 port, bool severed,
 	spin_unlock_bh(&dev->lock);
 }
 
-/* Process context: the core hands events on by work */
+/* Wires come back. First contacts do not wait for that: they can still be TCP. */
+static void port_changed(struct smcr_device *dev, u32 port, bool severed)
+{
+	struct smcr_link *link;
+
+	spin_lock_bh(&dev->lock);
+	list_for_each_entry(link, &dev->links, device_node)
+		if (link->gid->port == port)
+			smcr_link_set_severed(link, severed);
+	spin_unlock_bh(&dev->lock);
+}
+
+/*
+ * Process context: the core hands events on by work. An address that goes takes the queue pairs with
+ * it: the adapter has lost it at once, and if it is added again, that is another entry.
+ */
 static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smcr_device *dev = container_of(handler, struct smcr_device, events);
@@ -172,7 +182,10 @@ static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 		links_down(dev, 0, false, any_link);
 		break;
 	case IB_EVENT_PORT_ERR:
-		links_down(dev, event->element.port_num, true, on_port);
+		port_changed(dev, event->element.port_num, true);
+		break;
+	case IB_EVENT_PORT_ACTIVE:
+		port_changed(dev, event->element.port_num, false);
 		break;
 	case IB_EVENT_GID_CHANGE:
 		links_down(dev, event->element.port_num, true, lost_address);

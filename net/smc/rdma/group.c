@@ -237,7 +237,7 @@ static void clear_links(struct smcr_group *rg)
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
 		smcr_group_tell(link, false);
-		if (READ_ONCE(link->no_path))
+		if (READ_ONCE(link->no_path) && !READ_ONCE(link->severed))
 			smcr_group_blame_path(link);
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
