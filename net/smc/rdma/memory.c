@@ -2,9 +2,10 @@
 /*
  * RMBs and send rings of a link group.
  *
- * The first RMB of a size has few elements, each further one twice as many, so that
- * a single connection costs little and many connections need few announcements. An
- * element is zeroed when its connection ends, outside of any handshake.
+ * The first RMB of a group has one element: there may be many first contacts, and what a peer says
+ * then is not proved. The next one has few, and each further one as many as there are, so that many
+ * connections need few announcements. An element is zeroed when its connection ends, outside of
+ * any handshake.
  */
 
 #include <linux/mm.h>
@@ -15,7 +16,7 @@
 #include "device.h"
 #include "group.h"
 
-#define FIRST_ELEMENTS	4
+#define FEW_ELEMENTS	4
 #define RMB_MAX		SZ_2M
 
 static struct ib_device *ibdev(const struct smcr_link *link)
@@ -321,6 +322,13 @@ static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 	return offer < wanted ? find_any_rmb(rg, offer) : NULL;
 }
 
+/* How many elements a new RMB has, where there are @elements of its size */
+static unsigned int nr_elements(const struct smcr_group *rg, unsigned int elements)
+{
+	lockdep_assert_held(&rg->memory_lock);
+	return list_empty(&rg->rmbs) ? 1 : max_t(unsigned int, elements, FEW_ELEMENTS);
+}
+
 /**
  * smcr_rmb_take() - get an element
  * @rg: the group
@@ -346,7 +354,7 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	rmb = find_rmb(rg, wanted, &elements) ?: find_instead(rg, wanted);
 	*fresh = !rmb;
 	if (!rmb)
-		rmb = create_rmb(rg, wanted, min(most, max_t(u32, elements, FIRST_ELEMENTS)));
+		rmb = create_rmb(rg, wanted, min(most, nr_elements(rg, elements)));
 	if (IS_ERR(rmb)) {
 		rmb = find_any_rmb(rg, 0) ?: rmb;
 		*fresh = false;

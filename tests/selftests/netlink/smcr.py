@@ -30,7 +30,6 @@ TRACING = Path(sys.argv[1])
 EXT = extensions(CONNINFO, LGRINFO, DMBINFO)
 SO_NETNS_COOKIE = 71
 BUFFER = 65536
-FIRST_ELEMENTS = 4              # of the first RMB
 R1, R2 = 1, 4                   # net.smc.variants
 ACTIVE, INACTIVE = 3, 1         # states of a link
 LOST_PATH, IDLE = 0x10000, 0x30000
@@ -146,7 +145,7 @@ def end(pair):
 def wanted_group(role, variant):
     group = {'conns-num': 1, 'role': role, 'type': 1, 'buf-type': 0, 'vlan-id': 0,
              'net-cookie': cookie(), 'pnetid': '', 'sndbuf-alloc': BUFFER,
-             'rmb-alloc': FIRST_ELEMENTS * BUFFER}
+             'rmb-alloc': BUFFER}
     if variant == R2:
         group['v2-common'] = {'ver': 2, 'rel': 1, 'os': 2, 'peer-host': f'{os.uname().nodename:32}',
                               'neg-eid': f'{"SMCRTEST":32}'}
@@ -377,14 +376,14 @@ def short_of_memory():
     """At the limit, an element that nobody uses serves, whatever size was wanted."""
     smc.sysctl('smcr_idle_timeout', 60)
     smc.sysctl('smcr_rmem', 8 * BUFFER)
-    smc.sysctl('rmem', 4 * BUFFER)
+    smc.sysctl('rmem', 16 * BUFFER)
     connect(socket.AF_INET, R2).close()
     check('elements are free', smc.eventually(lambda: not technology()['rx-rmb-usage']))
-    LIMIT.write_text('1', encoding='ascii')     # MiB; each end has four elements
-    smc.sysctl('rmem', 16 * BUFFER)
+    LIMIT.write_text('1', encoding='ascii')     # MiB; each end has an element of half of it
+    smc.sysctl('rmem', 4 * BUFFER)
     pair = connect(socket.AF_INET, R2)
     smc.send_all(pair.client, pair.server, 1000)
-    equal('both ends have one of them', technology()['rx-rmb-usage'], 8 * BUFFER)
+    equal('both ends have that', technology()['rx-rmb-usage'], 16 * BUFFER)
     LIMIT.write_text('0', encoding='ascii')
     smc.sysctl('rmem', BUFFER)
     smc.sysctl('smcr_idle_timeout', 1)
