@@ -169,7 +169,7 @@ static void port_changed(struct smcr_device *dev, u32 port, bool severed)
 }
 
 /*
- * Process context: the core hands events on by work. An address that goes takes the queue pairs with
+ * Process context: the core hands events on by work. An address that goes takes queue pairs with
  * it: the adapter has lost it at once, and if it is added again, that is another entry.
  */
 static void on_event(struct ib_event_handler *handler, struct ib_event *event)

@@ -30,12 +30,14 @@ TRACING = Path(sys.argv[1])
 EXT = extensions(CONNINFO, LGRINFO, DMBINFO)
 SO_NETNS_COOKIE = 71
 BUFFER = 65536
+ORDER = 4                       # of the pages of such a buffer
 R1, R2 = 1, 4                   # net.smc.variants
 ACTIVE, INACTIVE = 3, 1         # states of a link
 LOST_PATH, IDLE = 0x10000, 0x30000
 CONFIRM_LINK = 1
 CONFIRM = '@th,256,32 0xe2d4c3d9 @th,288,8 3'     # behind a TCP header with a time stamp
 CLIENT, SERVER = 0, 1
+FAIL_PAGES = Path('/sys/kernel/debug/fail_page_alloc')
 LIMIT = Path('/sys/module/smc/parameters/buffer_limit_mb')
 
 
@@ -390,6 +392,33 @@ def short_of_memory():
     end(pair)
 
 
+def pieces(small):
+    """From now on there is no memory in pieces of as many pages as an element has, or there is."""
+    settings = {'verbose': 0, 'min-order': ORDER, 'ignore-gfp-wait': 'N', 'times': -1}
+    for name, value in {**settings, 'probability': 100 if small else 0}.items():
+        (FAIL_PAGES / name).write_text(str(value), encoding='ascii')
+
+
+def fragmented():
+    """There is memory, but in small pieces: elements are smaller, and the connection is SMC-R."""
+    if not FAIL_PAGES.exists():
+        print('# this kernel always has large pieces')
+        return
+    pieces(True)
+    pairs = [connect(socket.AF_INET, R2) for _ in range(3)]
+    pieces(False)
+    equal('they are half as large', technology()['rx-rmb-usage'], len(pairs) * BUFFER)
+    for pair in pairs:
+        smc.send_all(pair.client, pair.server, 1000)
+        smc.send_all(pair.server, pair.client, 1000)
+    whole = connect(socket.AF_INET, R2)
+    equal('but not when there are large pieces', technology()['rx-rmb-usage'],
+          (len(pairs) + 2) * BUFFER)
+    for pair in pairs:
+        pair.close()
+    end(whole)
+
+
 def send_buffers():
     return sum(m['lgr-smcr']['sndbuf-alloc'] for m in GEN.show('get-lgr-smcr'))
 
@@ -429,4 +458,4 @@ GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
 run(two_devices, elsewhere, connections, pnet, renamed, unplugged, plugged_in_again,
-    given_up, short_of_memory, memory_given_back, nothing_fell_back)
+    given_up, short_of_memory, fragmented, memory_given_back, nothing_fell_back)

@@ -208,17 +208,6 @@ TEST(decline_when_connected)
 	leave_all();
 }
 
-/* It chases the sender's own message, which may have been taken by then (R-DEC-01) */
-TEST(decline_behind_proposal, .applies = as_client)
-{
-	join();
-	hostile_propose(&h);
-	decline_now();
-	EQ(hostile_accepted(&h), false);
-	expect_declined(&h);
-	leave_all();
-}
-
 /* --- elements that the attacker may still write to --- */
 
 /* The Accept comes, and nothing else is said. Return: false if it was a first contact */
@@ -241,6 +230,34 @@ static void open_second(struct hostile *second)
 	second->index = 2;
 	hostile_clc(second);
 	hostile_finish(second);
+}
+
+/*
+ * A Decline chases the sender's own message, which may have been taken by then (R-DEC-01). Here
+ * there is an element at hand
+ */
+TEST(decline_behind_proposal, .applies = as_client)
+{
+	hostile_open(&first);
+	open_second(&h);
+	hostile_part(&h);
+	hostile_leave(&h);
+	hostile_join(&h, &first);
+	hostile_propose(&h);
+	decline_now();
+	EQ(hostile_accepted(&h), false);
+	expect_declined(&h);
+	leave_all();
+}
+
+/* Here the attacker hears of a new RMB before the Accept, and there is time for the Decline */
+TEST(decline_before_accept, .applies = as_client)
+{
+	join();
+	hostile_propose(&h);
+	decline_now();
+	expect_declined(&h);
+	leave_all();
 }
 
 /* Nobody else has an element that was once offered; one that was given back is used again */
