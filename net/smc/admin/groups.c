@@ -89,11 +89,13 @@ static int put_smcd(struct sk_buff *skb, const struct smc_group *group)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_LGR_SMCD);
 	const struct smc_ism_gid *own = &group->local.ism, *peer = &group->key.peer.ism;
+	char name[SMC_DEVICE_NAME_LEN];
 	const struct smc_netlink_port port = {
-		.device = smc_group_device_name(group),
+		.device = name,
 		.number = SMC_PNET_ISM_PORT,
 	};
 
+	smc_group_device_name(group, name);
 	if (!nest ||
 	    nla_put_u32(skb, SMC_NLA_LGR_D_ID, group->id) ||
 	    put_u64(skb, SMC_NLA_LGR_D_GID, own->gid) ||
@@ -147,12 +149,14 @@ static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 	struct smc_group_memory memory;
 	struct smc_link_info link;
 	u8 type = type_of(group, &link);
+	char name[SMC_DEVICE_NAME_LEN];
 	const struct smc_netlink_port port = {
-		.device = smc_group_device_name(group),
+		.device = name,
 		.number = link.port,
 		.ifindex = link.ifindex,
 	};
 
+	smc_group_device_name(group, name);
 	group->transport->group_memory(group, &memory);
 	if (!nest ||
 	    nla_put_u32(skb, SMC_NLA_LGR_R_ID, group->id) ||

@@ -27,7 +27,7 @@ static const struct nla_policy eid_attrs[MAXATTR + 1] = {
 #define SET(command, function, attrs) {			\
 	.cmd	 = SMC_NETLINK_##command,		\
 	.doit	 = smc_netlink_##function,		\
-	.flags	 = GENL_ADMIN_PERM,			\
+	.flags	 = GENL_UNS_ADMIN_PERM,			\
 	.policy	 = (attrs),				\
 	.maxattr = MAXATTR,				\
 }

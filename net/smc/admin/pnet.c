@@ -245,6 +245,8 @@ static int add(struct sk_buff *skb, struct genl_info *info)
 		notify(info, SMC_PNETID_ADD, &id, interface, device, port);
 	else if (err == -EEXIST)
 		NL_SET_ERR_MSG(info->extack, "The interface or device has a PNET id already");
+	else if (err == -ENOSPC)
+		NL_SET_ERR_MSG(info->extack, "The table is full");
 	return err;
 }
 
@@ -279,17 +281,17 @@ static const struct genl_ops ops[] = {
 	{
 		.cmd	 = SMC_PNETID_ADD,
 		.doit	 = add,
-		.flags	 = GENL_ADMIN_PERM,
+		.flags	 = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd	 = SMC_PNETID_DEL,
 		.doit	 = delete,
-		.flags	 = GENL_ADMIN_PERM,
+		.flags	 = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd	 = SMC_PNETID_FLUSH,
 		.doit	 = flush,
-		.flags	 = GENL_ADMIN_PERM,
+		.flags	 = GENL_UNS_ADMIN_PERM,
 	},
 };
 

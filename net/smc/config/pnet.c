@@ -20,6 +20,7 @@ void smc_pnet_init(struct smc_pnet *pnet)
 {
 	spin_lock_init(&pnet->lock);
 	INIT_LIST_HEAD(&pnet->entries);
+	pnet->nr = 0;
 	pnet->last_serial = 0;
 }
 
@@ -51,6 +52,7 @@ static void append(struct smc_pnet *pnet, struct smc_pnet_entry *entry)
 {
 	lockdep_assert_held(&pnet->lock);
 	entry->serial = ++pnet->last_serial;
+	pnet->nr++;
 	list_add_tail(&entry->list, &pnet->entries);
 }
 
@@ -62,6 +64,8 @@ static int insert(struct smc_pnet *pnet, struct smc_pnet_entry *a, struct smc_pn
 	spin_lock_bh(&pnet->lock);
 	if ((a && find(pnet, a->name, a->port)) || (b && find(pnet, b->name, b->port)))
 		err = -EEXIST;
+	else if (pnet->nr + !!a + !!b > SMC_PNET_ENTRIES)
+		err = -ENOSPC;
 	if (!err && a)
 		append(pnet, a);
 	if (!err && b)
@@ -80,7 +84,7 @@ static int insert(struct smc_pnet *pnet, struct smc_pnet_entry *a, struct smc_pn
  *
  * Either both are added or none. May sleep.
  *
- * Return: 0, -ENOMEM, or -EEXIST if one of them has an entry.
+ * Return: 0, -ENOMEM, -EEXIST if one of them has an entry, or -ENOSPC.
  */
 int smc_pnet_add(struct smc_pnet *pnet, const struct smc_pnetid *id, const char *interface,
 		 const char *device, u8 port)
@@ -124,6 +128,7 @@ static unsigned int take_out(struct smc_pnet *pnet, const struct smc_pnetid *id)
 		list_move_tail(&entry->list, &gone);
 		removed++;
 	}
+	pnet->nr -= removed;
 	spin_unlock_bh(&pnet->lock);
 
 	list_for_each_entry_safe(entry, next, &gone, list)

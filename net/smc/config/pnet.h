@@ -16,16 +16,19 @@ struct net_device;
 #define SMC_PNET_NAME_LEN	64	/* longest name of either kind, with NUL */
 #define SMC_PNET_PORTS		6	/* ports of a device are 1 to 6 */
 #define SMC_PNET_ISM_PORT	1	/* ISM devices have one */
+#define SMC_PNET_ENTRIES	1024	/* handshakes go through all of them */
 
 /**
  * struct smc_pnet - the table
  * @lock: protects all fields; taken with bottom halves off, nothing else inside
  * @entries: in the order they were added
+ * @nr: how many, SMC_PNET_ENTRIES at most
  * @last_serial: serial number of the last one added
  */
 struct smc_pnet {
 	spinlock_t lock;	/* protects all fields */
 	struct list_head entries;
+	unsigned int nr;
 	u64 last_serial;
 };
 

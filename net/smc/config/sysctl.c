@@ -14,6 +14,7 @@ static int buffer_min = SMC_BUFFER_MIN;
 static int buffer_max = INT_MAX / 2;	/* the socket has twice as much */
 static int element_max = SMC_BUFFER_MAX;
 static int second = 1;
+static int byte_max = U8_MAX;
 static int day = 24 * 60 * 60;
 static int all_variants = SMC_VARIANTS_R | SMC_VARIANTS_D;
 static int busy_poll_max = 10000;
@@ -134,6 +135,15 @@ static struct ctl_table template[] = {
 		.extra2		= &day,
 	},
 	{
+		.procname	= "smcr_traffic_class",
+		.data		= (void *)offsetof(struct smc_knobs, traffic_class),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &byte_max,
+	},
+	{
 		.procname	= "limit_smc_hs",
 		.data		= (void *)offsetof(struct smc_knobs, limit_handshake),
 		.maxlen		= sizeof(int),
@@ -236,6 +246,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	knobs->max_groups_per_peer = 256;
 	knobs->v1_over_rocev2 = 0;
 	knobs->path_retry_time = 60;
+	knobs->traffic_class = 0;
 	knobs->limit_handshake = 0;
 	knobs->testlink_time = 30;
 	knobs->busy_poll = 0;

@@ -26,6 +26,7 @@ struct smc_share;
  * @max_groups_per_peer: those of them with the peers of one address
  * @v1_over_rocev2: SMC-R version 1 takes addresses of RoCE version 2, where a port has no others
  * @path_retry_time: seconds that a path of SMC-R which failed is not used, 0: no time
+ * @traffic_class: of the packets of SMC-R; for new link groups
  * @limit_handshake: new connections become TCP while too many handshakes run
  * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
  * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
@@ -49,6 +50,7 @@ struct smc_knobs {
 	int max_groups_per_peer;
 	int v1_over_rocev2;
 	int path_retry_time;
+	int traffic_class;
 	int limit_handshake;
 	int testlink_time;
 	int busy_poll;

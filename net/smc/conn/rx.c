@@ -272,6 +272,16 @@ static int starved(struct reader *r, int copied, long *timeo)
 	return wait_for_data(r, timeo);
 }
 
+static void trace_received(const struct smc_conn *conn, int copied)
+{
+	char name[SMC_DEVICE_NAME_LEN];
+
+	if (!trace_smc_rx_recvmsg_enabled())
+		return;
+	smc_group_device_name(conn->group, name);
+	trace_smc_rx_recvmsg(conn->sk, copied, name);
+}
+
 static void count_call(struct smc_conn *conn, int copied, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_RX_CALLS, 1);
@@ -279,8 +289,7 @@ static void count_call(struct smc_conn *conn, int copied, size_t len)
 		return;
 	smc_conn_count_size(conn, SMC_STAT_RX_SIZE, copied);
 	smc_conn_count(conn, SMC_STAT_RX_BYTES, copied);
-	if (trace_smc_rx_recvmsg_enabled())
-		trace_smc_rx_recvmsg(conn->sk, copied, smc_group_device_name(conn->group));
+	trace_received(conn, copied);
 	if (copied < len)
 		smc_conn_count(conn, SMC_STAT_RX_SHORT, 1);
 }

@@ -118,8 +118,12 @@ static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
 
 static void trace_sent(const struct smc_conn *conn, size_t len)
 {
-	if (trace_smc_tx_sendmsg_enabled())
-		trace_smc_tx_sendmsg(conn->sk, len, smc_group_device_name(conn->group));
+	char name[SMC_DEVICE_NAME_LEN];
+
+	if (!trace_smc_tx_sendmsg_enabled())
+		return;
+	smc_group_device_name(conn->group, name);
+	trace_smc_tx_sendmsg(conn->sk, len, name);
 }
 
 static void count_call(struct smc_conn *conn, size_t len)

@@ -141,12 +141,13 @@ void smc_group_put(struct smc_group *group);
 /**
  * smc_group_device_name() - the name of a group's device, for monitoring
  * @group: the group
+ * @name: result, SMC_DEVICE_NAME_LEN
  *
  * Any context.
  */
-static inline const char *smc_group_device_name(const struct smc_group *group)
+static inline void smc_group_device_name(const struct smc_group *group, char *name)
 {
-	return group->transport->group_device_name(group);
+	group->transport->group_device_name(group, name);
 }
 
 int smc_group_init(void);

@@ -109,7 +109,7 @@ struct smc_link_info {
  * @valid: there is such a port
  * @active: it can be used
  * @ifindex: its network device, or 0 if that is in another namespace
- * @links: links on it
+ * @links: links on it, of this namespace; for the first namespace those of all
  */
 struct smc_port_info {
 	bool valid;
@@ -187,7 +187,8 @@ struct smc_conn_ends {
  *	the peer's address. groups_lock is held; does not sleep. NULL if the key says
  *	it all.
  * @group_close: The group has no connections any more, and never will.
- * @group_device_name: For monitoring: the name of the group's device. Any context.
+ * @group_device_name: For monitoring: the name that the group's device has now, or had last.
+ *	SMC_DEVICE_NAME_LEN. Any context.
  * @group_link: For monitoring: link number @index, from 0, of those that there are;
  *	false if there are not so many. Any context. NULL if there are no links.
  * @group_memory: For monitoring: what the group has. Any context. NULL if it has nothing
@@ -246,7 +247,7 @@ struct smc_transport {
 	int (*group_open)(struct smc_group *group, const struct smc_candidate *candidate);
 	bool (*group_named)(const struct smc_group *group, const struct smc_clc_accept *accept);
 	void (*group_close)(struct smc_group *group);
-	const char *(*group_device_name)(const struct smc_group *group);
+	void (*group_device_name)(const struct smc_group *group, char *name);
 	bool (*group_link)(const struct smc_group *group, unsigned int index,
 			   struct smc_link_info *out);
 	void (*group_memory)(const struct smc_group *group, struct smc_group_memory *out);

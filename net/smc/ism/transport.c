@@ -87,11 +87,11 @@ static void d_group_close(struct smc_group *group)
 	smcd_device_put(dev);
 }
 
-static const char *d_group_device_name(const struct smc_group *group)
+static void d_group_device_name(const struct smc_group *group, char *name)
 {
 	const struct smc_ism_device *dev = group->device;
 
-	return dev->name;
+	strscpy(name, dev->name, SMC_DEVICE_NAME_LEN);
 }
 
 /* Runs on the peer's side of a loopback device, perhaps on two CPUs at once */

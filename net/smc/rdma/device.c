@@ -30,12 +30,39 @@ static void device_free(struct kref *ref)
 }
 
 /**
+ * smcr_device_get() - take another reference
+ * @dev: a device the caller has a reference to
+ *
+ * Return: @dev.
+ */
+struct smcr_device *smcr_device_get(struct smcr_device *dev)
+{
+	kref_get(&dev->ref);
+	return dev;
+}
+
+/**
  * smcr_device_put() - give a reference back
  * @dev: the device; only its memory depends on references
  */
 void smcr_device_put(struct smcr_device *dev)
 {
 	kref_put(&dev->ref, device_free);
+}
+
+/**
+ * smcr_device_name() - its name, which the operator may change
+ * @dev: the device
+ * @name: result, SMC_DEVICE_NAME_LEN
+ *
+ * Any context.
+ */
+void smcr_device_name(struct smcr_device *dev, char *name)
+{
+	BUILD_BUG_ON(sizeof(dev->name) != SMC_DEVICE_NAME_LEN);
+	spin_lock_bh(&dev->name_lock);
+	memcpy(name, dev->name, sizeof(dev->name));
+	spin_unlock_bh(&dev->name_lock);
 }
 
 /**
@@ -97,11 +124,6 @@ static bool any_link(const struct smcr_device *dev, const struct smcr_gid *gid, 
 	return true;
 }
 
-static bool on_port(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
-{
-	return gid->port == port;
-}
-
 /* Is its address gone? */
 static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
 {
@@ -116,7 +138,7 @@ static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *g
 	return false;
 }
 
-/* @severed: the device works, but not its wire */
+/* @severed: the device works, but not the way from there */
 static void links_down(struct smcr_device *dev, u32 port, bool severed,
 		       bool (*is_hit)(const struct smcr_device *dev, const struct smcr_gid *gid,
 				      u32 port))
@@ -134,7 +156,22 @@ static void links_down(struct smcr_device *dev, u32 port, bool severed,
 	spin_unlock_bh(&dev->lock);
 }
 
-/* Process context: the core hands events on by work */
+/* Wires come back. First contacts do not wait for that: they can still be TCP. */
+static void port_changed(struct smcr_device *dev, u32 port, bool severed)
+{
+	struct smcr_link *link;
+
+	spin_lock_bh(&dev->lock);
+	list_for_each_entry(link, &dev->links, device_node)
+		if (link->gid->port == port)
+			smcr_link_set_severed(link, severed);
+	spin_unlock_bh(&dev->lock);
+}
+
+/*
+ * Process context: the core hands events on by work. An address that goes takes queue pairs with
+ * it: the adapter has lost it at once, and if it is added again, that is another entry.
+ */
 static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smcr_device *dev = container_of(handler, struct smcr_device, events);
@@ -145,7 +182,10 @@ static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 		links_down(dev, 0, false, any_link);
 		break;
 	case IB_EVENT_PORT_ERR:
-		links_down(dev, event->element.port_num, true, on_port);
+		port_changed(dev, event->element.port_num, true);
+		break;
+	case IB_EVENT_PORT_ACTIVE:
+		port_changed(dev, event->element.port_num, false);
 		break;
 	case IB_EVENT_GID_CHANGE:
 		links_down(dev, event->element.port_num, true, lost_address);
@@ -208,6 +248,7 @@ static int add_device(struct ib_device *ibdev)
 	kref_init(&dev->ref);
 	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
 	spin_lock_init(&dev->lock);
+	spin_lock_init(&dev->name_lock);
 	INIT_LIST_HEAD(&dev->links);
 	init_waitqueue_head(&dev->idle);
 	ib_set_client_data(ibdev, &ib_client, dev);
@@ -258,7 +299,12 @@ static void rename_device(struct ib_device *ibdev, void *data)
 {
 	struct smcr_device *dev = data;
 
-	strscpy(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+	/* Whoever looks at a device in the list needs no other lock */
+	down_write(&devices_lock);
+	spin_lock_bh(&dev->name_lock);
+	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
+	spin_unlock_bh(&dev->name_lock);
+	up_write(&devices_lock);
 }
 
 static struct ib_client ib_client = {

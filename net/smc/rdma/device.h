@@ -44,9 +44,10 @@ struct smcr_port {
 /**
  * struct smcr_device - an RDMA device
  * @ibdev: the device; valid while @links is not empty, and until removal
- * @ref: the list of devices, and each struct smcr_gid
+ * @ref: the list of devices, each struct smcr_gid, each group
  * @list: in the list of devices
  * @serial: its number, greater than that of all before it
+ * @name_lock: held while @name changes, and the list of devices is locked then; innermost
  * @name: for messages and monitoring; stays when the device is gone
  * @events: asynchronous events of the device
  * @changes: number of events that may have changed the addresses of a port
@@ -61,6 +62,7 @@ struct smcr_device {
 	struct kref ref;
 	struct list_head list;
 	unsigned long serial;
+	spinlock_t name_lock;	/* protects name */
 	char name[IB_DEVICE_NAME_MAX];
 	struct ib_event_handler events;
 	atomic_t changes;
@@ -105,7 +107,9 @@ struct smcr_gid {
 /* device.c */
 int smcr_device_init(void);
 void smcr_device_exit(void);
+struct smcr_device *smcr_device_get(struct smcr_device *dev);
 void smcr_device_put(struct smcr_device *dev);
+void smcr_device_name(struct smcr_device *dev, char *name);
 void smcr_device_for_each(bool (*look)(struct smcr_device *dev, void *context), void *context);
 
 /*

@@ -427,8 +427,7 @@ static struct smcr_gid *gid_create(const struct demand *demand, struct smcr_devi
 		return NULL;
 	}
 	gid->vlan = vlan < VLAN_N_VID ? vlan : 0;
-	kref_get(&dev->ref);
-	gid->dev = dev;
+	gid->dev = smcr_device_get(dev);
 	return gid;
 }
 

@@ -27,6 +27,7 @@ static void group_free(struct kref *ref)
 	struct smcr_group *rg = container_of(ref, struct smcr_group, ref);
 
 	smcr_memory_free(rg);
+	smcr_device_put(rg->dev);
 	kvfree(rg);
 	if (atomic_dec_and_test(&nr_groups))
 		wake_up_all(&no_groups);
@@ -231,7 +232,7 @@ static void clear_links(struct smcr_group *rg)
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
 		smcr_group_tell(link, false);
-		if (READ_ONCE(link->no_path))
+		if (READ_ONCE(link->no_path) && !READ_ONCE(link->severed))
 			smcr_group_blame_path(link);
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
@@ -301,7 +302,7 @@ int smcr_group_open(struct smc_group *group, const struct smc_candidate *candida
 
 	if (!rg)
 		return -ENOMEM;
-	strscpy(rg->name, gid->dev->name, sizeof(rg->name));
+	rg->dev = smcr_device_get(gid->dev);
 	err = smcr_llc_init(rg);
 	if (!err)
 		err = smcr_link_create(&rg->links[0], gid);
@@ -378,11 +379,11 @@ void smcr_group_close(struct smc_group *group)
 	smcr_group_kick(rg);
 }
 
-const char *smcr_group_device_name(const struct smc_group *group)
+void smcr_group_device_name(const struct smc_group *group, char *name)
 {
 	const struct smcr_group *rg = group->device;
 
-	return rg->name;
+	smcr_device_name(rg->dev, name);
 }
 
 /**

@@ -20,6 +20,7 @@
 #include "memory.h"
 
 struct smcr_conn;
+struct smcr_device;
 
 /**
  * struct smcr_group - SMC-R's part of a link group
@@ -38,7 +39,7 @@ struct smcr_conn;
  * @nr_abandoned_others: those of connections to other addresses than the group's own
  * @settling: the connection of the first contact, while its conn_settle is in progress
  * @settled: first contact is over
- * @name: of the device of the first link, for monitoring
+ * @dev: device of the first link, for monitoring; holds a reference, constant
  * @max_conns: agreed number of connections; constant once settled
  * @max_links: agreed number of links; constant once settled
  * @eye_catcher: elements begin with an eye catcher, because the peer wants it;
@@ -75,7 +76,7 @@ struct smcr_group {
 	unsigned int nr_abandoned_others;
 	struct smcr_conn *settling;
 	bool settled;
-	char name[IB_DEVICE_NAME_MAX];
+	struct smcr_device *dev;
 	u8 max_conns;
 	u8 max_links;
 	bool eye_catcher;
@@ -102,7 +103,7 @@ extern struct workqueue_struct *smcr_wq;
 int smcr_group_open(struct smc_group *group, const struct smc_candidate *candidate);
 bool smcr_group_named(const struct smc_group *group, const struct smc_clc_accept *accept);
 void smcr_group_close(struct smc_group *group);
-const char *smcr_group_device_name(const struct smc_group *group);
+void smcr_group_device_name(const struct smc_group *group, char *name);
 
 void smcr_group_exit(void);
 

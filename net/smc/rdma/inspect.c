@@ -36,7 +36,7 @@ void smcr_link_info(const struct smcr_link *link, struct smc_link_info *out)
 	memset(out, 0, sizeof(*out));
 	out->number = link->number;
 	out->state = state_of(link);
-	strscpy(out->device, rg->name, sizeof(out->device));
+	smcr_device_name(rg->dev, out->device);
 	out->port = link->port;
 	out->ifindex = link->ifindex;
 	out->direct = link->direct;
@@ -105,6 +105,12 @@ static int port_ifindex(const struct net *net, struct ib_device *ibdev, u32 port
 	return ifindex;
 }
 
+/* A link of another namespace is nothing to tell of, but to the one that the device belongs to */
+static bool is_shown(const struct net *net, const struct smcr_link *link)
+{
+	return net_eq(net, &init_net) || net_eq(net, link->gid->net);
+}
+
 static void copy_port(const struct net *net, struct smcr_device *dev, u32 number,
 		      struct smc_port_info *out)
 {
@@ -117,7 +123,7 @@ static void copy_port(const struct net *net, struct smcr_device *dev, u32 number
 		      state == IB_PORT_ACTIVE;
 	spin_lock_bh(&dev->lock);
 	list_for_each_entry(link, &dev->links, device_node)
-		if (link->port == number)
+		if (link->port == number && is_shown(net, link))
 			out->links++;
 	spin_unlock_bh(&dev->lock);
 }
@@ -128,7 +134,7 @@ static bool look(struct smcr_device *dev, void *context)
 	struct smc_device_info *out = search->out;
 	u32 port;
 
-	if (dev->serial <= search->serial)
+	if (dev->serial <= search->serial || !rdma_dev_access_netns(dev->ibdev, search->net))
 		return false;
 	search->found = true;
 	memset(out, 0, sizeof(*out));

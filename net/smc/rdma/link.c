@@ -104,6 +104,26 @@ void smcr_link_lose_path(struct smcr_link *link)
 	spin_unlock_bh(&link->send_lock);
 }
 
+/**
+ * smcr_link_set_severed() - the port of a link went down, or is up again
+ * @link: the link
+ * @severed: whether it is down
+ *
+ * Any context. An active link that has something to send repeats it until it is lost; for
+ * others see check_severed().
+ */
+void smcr_link_set_severed(struct smcr_link *link, bool severed)
+{
+	if (severed == READ_ONCE(link->severed))
+		return;
+	WRITE_ONCE(link->severed_since, jiffies);
+	/* Paired with the acquire in check_severed() */
+	smp_store_release(&link->severed, severed);
+	if (severed && READ_ONCE(link->state) == SMCR_LINK_FORMING)
+		smcr_link_down(link, SMC_LINK_LOST_PATH);
+	smcr_llc_kick(link->group);
+}
+
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct smcr_link *link = context;
@@ -212,7 +232,7 @@ static int to_reset(struct ib_qp *qp)
  * receives none. What was posted and has not completed never will then; its slots are freed with
  * the rest (smcr_send_destroy()). Adapters do better without: not all know these ways.
  *
- * A request that fails meanwhile takes the queue pair from RESET to ERR, from where INIT is refused.
+ * A request that fails meanwhile takes the queue pair from RESET to ERR, where INIT is refused.
  * RESET has emptied the queues, so that cannot happen twice.
  *
  * Return: whether the queue pair is to be drained; in RESET it cannot be.

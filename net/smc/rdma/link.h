@@ -81,7 +81,8 @@ struct smcr_recv_slot;
  * @nr_cqe: our share of @cq
  * @qp: queue pair
  * @failed: the device reported an error; the group's work takes the link down
- * @severed: it lost its port or address, which the peer may notice as well
+ * @severed: it lost its port or address, which the peer may notice as well. A port may come back
+ * @severed_since: jiffies when it lost its port
  * @no_path: it went down because the peer's port does not answer; written under @send_lock
  * @rts: the queue pair can send; written under @send_lock
  * @last_received: jiffies when something came in last, for keepalive
@@ -131,6 +132,7 @@ struct smcr_link {
 	struct ib_qp *qp;
 	bool failed;
 	bool severed;
+	unsigned long severed_since;
 	bool no_path;
 	bool rts;
 	unsigned long last_received;
@@ -172,6 +174,7 @@ void smcr_link_clear(struct smcr_link *link);	/* only in the group's work */
 /* Any context: the link failed, or must end. More than one call does no harm. */
 void smcr_link_down(struct smcr_link *link, u32 reason);
 void smcr_link_lose_path(struct smcr_link *link);	/* the peer's port does not answer */
+void smcr_link_set_severed(struct smcr_link *link, bool severed);
 void smcr_link_down_locked(struct smcr_link *link, u32 reason);	/* with @send_lock */
 
 static inline bool smcr_link_usable(const struct smcr_link *link)

@@ -13,6 +13,7 @@
 #include "group.h"
 
 #define TEST_PATIENCE	(5 * HZ)
+#define SEVERED_TIME	(5 * HZ)
 #define TEST_OFF	(60 * HZ)	/* look whether it was switched on */
 #define RETRY_SEND	(HZ / 50 + 1)
 #define FLUSH_TIME	(HZ / 5)
@@ -79,8 +80,7 @@ void smcr_llc_received(struct smcr_link *link, const void *head, const void *tai
  */
 void smcr_llc_violation(struct smcr_link *link, const char *what)
 {
-	pr_debug_ratelimited("%s: link %u: LLC violation: %s\n", link->group->name, link->number,
-			     what);
+	pr_debug_ratelimited("link %#x: LLC violation: %s\n", link->user_id, what);
 	smcr_link_down(link, SMC_LINK_PROTOCOL);
 }
 
@@ -368,9 +368,14 @@ static void check_deadline(struct smcr_group *rg)
 	if (llc->settling)
 		smcr_group_blame_path(llc->flow_link);
 	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
-	pr_debug_ratelimited("%s: link %u: no answer, %s\n", rg->name, llc->flow_link->number,
+	pr_debug_ratelimited("link %#x: no answer, %s\n", llc->flow_link->user_id,
 			     smc_llc_flow_name(llc->flow));
 	smcr_link_down(llc->flow_link, SMC_LINK_LOST_PATH);
+}
+
+static unsigned long time_left(unsigned long time)
+{
+	return time_before(jiffies, time) ? time - jiffies : 0;
 }
 
 static unsigned long test_time(struct smcr_group *rg)
@@ -410,13 +415,34 @@ static unsigned long test_link(struct smcr_link *link, unsigned long time)
 	return TEST_PATIENCE;
 }
 
+/*
+ * A wire may come back, and what is sent meanwhile is repeated for a while. Who only waits for the
+ * peer shall not do so for long. Return: as for test_link()
+ */
+static unsigned long check_severed(struct smcr_link *link)
+{
+	unsigned long end;
+
+	/* Paired with the release in smcr_link_set_severed() */
+	if (!smp_load_acquire(&link->severed) || !smcr_link_usable(link))
+		return NEVER;
+	end = READ_ONCE(link->severed_since) + SEVERED_TIME;
+	if (time_before(jiffies, end))
+		return time_left(end);
+	smcr_link_down(link, SMC_LINK_LOST_PATH);
+	return NEVER;
+}
+
 static unsigned long test_links(struct smcr_group *rg)
 {
 	unsigned long time = test_time(rg), next = NEVER;
 	unsigned int i;
 
-	for (i = 0; i < SMCR_LINKS; i++)
-		next = min(next, test_link(&rg->links[i], time));
+	for (i = 0; i < SMCR_LINKS; i++) {
+		struct smcr_link *link = &rg->links[i];
+
+		next = min3(next, check_severed(link), test_link(link, time));
+	}
 	return next;
 }
 
@@ -505,11 +531,6 @@ static void report(struct smcr_group *rg)
 		list_del_init(&rmb->llc_node);
 		smcr_rmb_announced(rg, rmb, rmb->llc_error);
 	}
-}
-
-static unsigned long time_left(unsigned long time)
-{
-	return time_before(jiffies, time) ? time - jiffies : 0;
 }
 
 static unsigned long next_look(struct smcr_group *rg)

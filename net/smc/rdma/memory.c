@@ -2,9 +2,10 @@
 /*
  * RMBs and send rings of a link group.
  *
- * The first RMB of a size has few elements, each further one twice as many, so that
- * a single connection costs little and many connections need few announcements. An
- * element is zeroed when its connection ends, outside of any handshake.
+ * The first RMB of a group has one element: there may be many first contacts, and what a peer says
+ * then is not proved. The next one has few, and each further one as many as there are, so that many
+ * connections need few announcements. An element is zeroed when its connection ends, outside of
+ * any handshake.
  */
 
 #include <linux/mm.h>
@@ -15,7 +16,7 @@
 #include "device.h"
 #include "group.h"
 
-#define FIRST_ELEMENTS	4
+#define FEW_ELEMENTS	4
 #define RMB_MAX		SZ_2M
 
 static struct ib_device *ibdev(const struct smcr_link *link)
@@ -321,6 +322,37 @@ static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 	return offer < wanted ? find_any_rmb(rg, offer) : NULL;
 }
 
+/* How many elements a new RMB has, where there are @elements of its size */
+static unsigned int nr_elements(const struct smcr_group *rg, unsigned int elements)
+{
+	lockdep_assert_held(&rg->memory_lock);
+	return list_empty(&rg->rmbs) ? 1 : max_t(unsigned int, elements, FEW_ELEMENTS);
+}
+
+/* There is memory, but not in pieces of that size, as on hosts that have run for long */
+static struct smcr_rmb *create_smaller(struct smcr_group *rg, u32 wanted, unsigned int nr)
+{
+	struct smcr_rmb *rmb = ERR_PTR(-ENOMEM);
+
+	while (rmb == ERR_PTR(-ENOMEM) && wanted > SMC_BUFFER_MIN) {
+		wanted /= 2;
+		rmb = create_rmb(rg, wanted, nr);
+	}
+	return rmb;
+}
+
+/* What is there in place of an RMB that could not be created, which ended with @error */
+static struct smcr_rmb *get_other(struct smcr_group *rg, struct smcr_rmb *error, u32 wanted,
+				  unsigned int nr, bool *fresh)
+{
+	struct smcr_rmb *rmb = find_any_rmb(rg, 0);
+
+	*fresh = !rmb;
+	if (rmb)
+		return rmb;
+	return error == ERR_PTR(-ENOMEM) ? create_smaller(rg, wanted, nr) : error;
+}
+
 /**
  * smcr_rmb_take() - get an element
  * @rg: the group
@@ -345,12 +377,11 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	most = clamp_t(u32, limit / wanted, 1, SMCR_RMB_ELEMENTS);
 	rmb = find_rmb(rg, wanted, &elements) ?: find_instead(rg, wanted);
 	*fresh = !rmb;
+	most = min(most, nr_elements(rg, elements));
 	if (!rmb)
-		rmb = create_rmb(rg, wanted, min(most, max_t(u32, elements, FIRST_ELEMENTS)));
-	if (IS_ERR(rmb)) {
-		rmb = find_any_rmb(rg, 0) ?: rmb;
-		*fresh = false;
-	}
+		rmb = create_rmb(rg, wanted, most);
+	if (IS_ERR(rmb))
+		rmb = get_other(rg, rmb, wanted, most, fresh);
 	if (!IS_ERR(rmb)) {
 		*element = free_element(rmb);
 		__set_bit(*element, rmb->used);

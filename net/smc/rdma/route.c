@@ -18,6 +18,7 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
+#include "../net.h"
 #include "device.h"
 #include "neighbour.h"
 
@@ -175,7 +176,8 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
  * @direct: whether the way stays within one subnet
  * @mtu: result: for what packets the route is
  *
- * Does not wait: the next hop's MAC address is known, see smcr_route_resolve().
+ * The priority of layer 2 (802.1p, SL) is the precedence in the traffic class, as in networks which
+ * have both. Does not wait: the next hop's MAC address is known, see smcr_route_resolve().
  *
  * Return: 0; -EHOSTUNREACH if there is no route or no resolved neighbour, -ENODEV
  * if the port has lost its address.
@@ -186,6 +188,7 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 	const struct ib_gid_attr *source;
 	union ib_gid destination;
 	struct way way;
+	u8 traffic_class;
 	int err;
 
 	err = find_way(net, gid, peer, mac, &way);
@@ -205,7 +208,9 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
 	rdma_ah_set_port_num(attr, gid->port);
 	memcpy(destination.raw, peer->bytes, sizeof(destination.raw));
-	rdma_move_grh_sgid_attr(attr, &destination, 0, HOP_LIMIT, 0, source);
+	traffic_class = READ_ONCE(smc_net(net)->knobs.traffic_class);
+	rdma_ah_set_sl(attr, traffic_class >> 5);
+	rdma_move_grh_sgid_attr(attr, &destination, 0, HOP_LIMIT, traffic_class, source);
 	ether_addr_copy(attr->roce.dmac, way.mac);
 	*direct = way.direct;
 	return 0;

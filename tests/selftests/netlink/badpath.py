@@ -68,8 +68,8 @@ class Sniffer:
         self.sock.bind((f'smc{port}', 0x800))
         self.sock.setblocking(False)
 
-    def longest(self):
-        found = 0
+    def packets(self):
+        found = []
         while True:
             try:
                 packet = self.sock.recv(65536)
@@ -77,7 +77,10 @@ class Sniffer:
                 self.sock.close()
                 return found
             if packet[9] == socket.IPPROTO_UDP and packet[22:24] == ROCE:
-                found = max(found, len(packet))
+                found.append(packet)
+
+    def longest(self):
+        return max(map(len, self.packets()), default=0)
 
 
 def route_mtu(mtu):
@@ -100,6 +103,18 @@ def route_for_small_packets():
             check('packets are longer without that', min(longest) > 700, longest)
         no_groups()
     route_mtu([])
+
+
+def traffic_class():
+    """All packets of the link groups that are formed from then on have it."""
+    for wanted in 106, 0:
+        smc.sysctl('smcr_traffic_class', wanted)
+        sniffers = [Sniffer(port) for port in wire.PORTS]
+        connect()
+        for sniffer in sniffers:
+            equal('traffic classes of all packets', {packet[1] for packet in sniffer.packets()},
+                  {wanted})
+        no_groups()
 
 
 def no_groups():
@@ -177,4 +192,5 @@ OLD = smc.fallbacks(GEN)
 smc.sysctl('variants', R2)
 smc.sysctl('smcr_idle_timeout', 1)
 smc.sysctl('smcr_path_retry_time', RETRY_TIME)
-run(works, first_pays, others_do_not, tried_again, switched_off, route_for_small_packets)
+run(works, first_pays, others_do_not, tried_again, switched_off, route_for_small_packets,
+    traffic_class)

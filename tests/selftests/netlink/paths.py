@@ -8,7 +8,10 @@ carries the data is what netlink shows, and where there is no way the connection
 right reason. RDMA_LIB is lib/rdma.sh, which makes the wires.
 """
 
+import errno
 import socket
+import subprocess
+import time
 from pathlib import Path
 
 import nl
@@ -145,6 +148,50 @@ def routed():
     wire.shell('rdma_unwire', RDMA_BETWEEN=ROUTER)
 
 
+def is_up(port):
+    state = Path(f'/sys/class/infiniband/rxe{port}/ports/1/state').read_text(encoding='ascii')
+    return 'ACTIVE' in state
+
+
+def plug(up):
+    """The server's cable; waits until the RDMA port knows."""
+    subprocess.run(['ip', '-n', ROUTER, 'link', 'set', 'port1', 'up' if up else 'down'], check=True)
+    check(f'the port is {"up" if up else "down"}', smc.eventually(lambda: is_up(SERVER) == up))
+
+
+def flap():
+    """A wire that comes back takes no connection along, but one that stays away does."""
+    wire.shell('rdma_wire', RDMA_BETWEEN=ROUTER)
+    addresses = '10.9.0.1', '10.9.0.2'
+    check('the ports have addresses', smc.eventually(lambda: wire.have(addresses)))
+    before = counts()
+    pair = Way(R2, addresses).connect()
+    equal('it is SMC-R', [now - then for now, then in zip(counts(), before)], [0, 1])
+    move(pair)
+    shown = groups()
+    for _ in range(2):
+        plug(False)
+        plug(True)
+        move(pair)
+    equal('the same groups', groups(), shown)
+    plug(False)
+    for end in pair.server, pair.client:    # the client has to find out by itself
+        start = time.monotonic()
+        if end == pair.client:
+            end.sendall(b'x')
+        end.settimeout(60)
+        try:
+            got = end.recv(1)
+        except OSError as error:
+            got = error.errno
+        equal('without the wire it ends', got, errno.ECONNRESET)
+        took = time.monotonic() - start
+        check('but not for ever', took < 20, took)
+    pair.close()
+    check('groups end', smc.eventually(lambda: not groups(), 30), groups())
+    wire.shell('rdma_unwire', RDMA_BETWEEN=ROUTER)
+
+
 def pnet():
     """A port of its own for each side: one named itself, the other one by its interface."""
     wire.shell('rdma_wire && rdma_apart')
@@ -165,4 +212,4 @@ smc.sysctl('rmem', 65536)
 smc.sysctl('wmem', 65536)
 smc.sysctl('smcr_idle_timeout', 1)
 GEN = Family('smc')
-run(direct, vlan, twins, routed, pnet)
+run(direct, vlan, twins, routed, flap, pnet)

@@ -12,6 +12,7 @@ from spec import Family
 
 GET, ADD, DEL, FLUSH = 1, 2, 3, 4
 NAME, ETH, IB, PORT = 1, 2, 3, 4
+MOST = 1024
 
 
 def entry(name=None, eth=None, ib=None, port=None):
@@ -36,7 +37,8 @@ def family():
     equal('no family header', int.from_bytes(info[4], 'little'), 0)
     equal('four attributes', int.from_bytes(info[5], 'little'), 4)
     equal('one multicast group', list(FAMILY.groups()), ['events'])
-    equal('commands and flags', FAMILY.operations(), {GET: 0x0e, ADD: 0x0b, DEL: 0x0b, FLUSH: 0x0b})
+    equal('commands and flags', FAMILY.operations(), 
+          {GET: 0x0e, ADD: 0x1a, DEL: 0x1a, FLUSH: 0x1a})
     for command in (GET, ADD, DEL, FLUSH):
         equal(f'policy of command {command}', FAMILY.policy(command), {
             NAME: {nl.POLICY_TYPE: nl.TYPE_NUL_STRING, nl.POLICY_MAX_LENGTH: 16},
@@ -174,6 +176,22 @@ def large():
     equal('it is empty', table(), [])
 
 
+def full():
+    """There is an end to it, and what was removed makes room."""
+    for number in range(MOST):
+        answer = add('NETA' if number else 'NETB', ib=f'device{number}')
+        if answer.error:
+            break
+    equal('entries', len(table()), MOST)
+    refused('one more', add('NETA', eth='eth0'), errno.ENOSPC, 'full')
+    accepted('delete one', FAMILY.do(DEL, entry('NETB')))
+    refused('two more', add('NETA', eth='eth0', ib='rxe0'), errno.ENOSPC, 'full')
+    accepted('one', add('NETA', eth='eth0'))
+    accepted('flush', FAMILY.do(FLUSH))
+    accepted('room again', add('NETA', eth='eth0', ib='rxe0'))
+    accepted('flush', FAMILY.do(FLUSH))
+
+
 def one_per_namespace():
     accepted('add here', add('HERE', eth='eth0'))
     pid = os.fork()
@@ -204,6 +222,27 @@ def unprivileged():
     accepted('flush', FAMILY.do(FLUSH))
 
 
+def tenant():
+    """An unprivileged user with a namespace of its own sets up that one, and no other one."""
+    def own():
+        nl.own_namespace()
+        other = Family('smc_pnetid')
+        fine = not other.do(ADD, entry('THERE', eth='eth0')).error and len(other.show('get')) == 1
+        fine &= not other.do(DEL, entry('THERE')).error
+        fine &= not other.do(FLUSH).error
+        return fine and not other.show('get')
+    check('its own table', smc.as_nobody(own))
+    accepted('add', add('NETA', eth='eth0'))
+
+    def others():
+        there = Family('smc_pnetid')
+        nl.own_namespace()
+        return there.do(FLUSH).error == errno.EPERM
+    check('not that of another socket', smc.as_nobody(others))
+    equal('nothing has changed', table(), [('NETA', 'eth0', 'n/a', 255)])
+    accepted('flush', FAMILY.do(FLUSH))
+
+
 def shown_with_devices():
     """The loopback device is called lo."""
     gen = Family('smc')
@@ -220,5 +259,5 @@ def shown_with_devices():
 
 
 FAMILY = Family('smc_pnetid')
-run(family, add_and_delete, exists, get_one, bad_names, bad_requests, large, one_per_namespace,
-    unprivileged, shown_with_devices)
+run(family, add_and_delete, exists, get_one, bad_names, bad_requests, large, full, one_per_namespace,
+    unprivileged, tenant, shown_with_devices)

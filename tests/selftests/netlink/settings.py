@@ -173,6 +173,19 @@ def one_per_namespace():
     accepted('flush', FAMILY.set('flush-ueid'))
 
 
+def tenant():
+    """An unprivileged user with a namespace of its own sets up that one."""
+    def own():
+        nl.own_namespace()
+        other = Family('smc')
+        requests = (('add-ueid', eid('THERE')), ('disable-seid', b''), ('enable-seid', b''),
+                    ('remove-ueid', eid('THERE')), ('flush-ueid', b''),
+                    ('enable-hs-limitation', b''), ('disable-hs-limitation', b''))
+        return not any(other.set(command, data).error for command, data in requests)
+    check('its own settings', smc.as_nobody(own))
+    equal('nothing has changed', (ueids(), seid_enabled(), limited()), ([], 1, [{'enabled': 0}]))
+
+
 def unprivileged():
     accepted('add A', FAMILY.set('add-ueid', eid('A')))
     for command, data in (('add-ueid', eid('B')), ('remove-ueid', eid('A')), ('flush-ueid', b''),
@@ -185,4 +198,4 @@ def unprivileged():
 
 FAMILY = Family('smc')
 run(add_and_remove, bad_names, bad_requests, system_eid, used_for_connections, limitation,
-    one_per_namespace, unprivileged)
+    one_per_namespace, unprivileged, tenant)

@@ -5,7 +5,6 @@ What a namespace may hold of the memory for buffers, and how many closed connect
 their peers. Run in the first namespace.
 """
 
-import ctypes
 import fcntl
 import os
 import socket
@@ -21,7 +20,6 @@ BUFLIMIT = 0x03100006
 BUFFER = 1 << 19
 LIMIT = 32 << 20
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
-NEWUSER = 0x10000000
 UNREAD = 16
 
 
@@ -54,8 +52,7 @@ def tenant(report, go):
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
-    if smc.LIBC.unshare(NEWUSER | nl.CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), 'unshare')
+    nl.own_namespace()
     set_up()
     pairs = connections(LIMIT // BUFFER)
     now = stats()

@@ -13,7 +13,7 @@ import smc
 from cases import accepted, check, equal, refused, run
 from spec import Family
 
-DUMP_FLAGS, DO_FLAGS = 0x0c, 0x0b       # dump + policy; do + policy + admin
+DUMP_FLAGS, DO_FLAGS = 0x0c, 0x1a       # dump + policy; do + policy + admin
 SHOWS = ('get-sys-info', 'get-lgr-smcr', 'get-link-smcr', 'get-lgr-smcd', 'get-dev-smcd',
          'get-dev-smcr', 'get-stats', 'get-fback-stats', 'dump-ueid', 'dump-seid',
          'dump-hs-limitation')

@@ -30,13 +30,14 @@ TRACING = Path(sys.argv[1])
 EXT = extensions(CONNINFO, LGRINFO, DMBINFO)
 SO_NETNS_COOKIE = 71
 BUFFER = 65536
-FIRST_ELEMENTS = 4              # of the first RMB
+ORDER = 4                       # of the pages of such a buffer
 R1, R2 = 1, 4                   # net.smc.variants
 ACTIVE, INACTIVE = 3, 1         # states of a link
 LOST_PATH, IDLE = 0x10000, 0x30000
 CONFIRM_LINK = 1
 CONFIRM = '@th,256,32 0xe2d4c3d9 @th,288,8 3'     # behind a TCP header with a time stamp
 CLIENT, SERVER = 0, 1
+FAIL_PAGES = Path('/sys/kernel/debug/fail_page_alloc')
 LIMIT = Path('/sys/module/smc/parameters/buffer_limit_mb')
 
 
@@ -97,8 +98,10 @@ def two_devices():
 
 
 def elsewhere():
-    """A device is seen in all namespaces, its network device in one only."""
+    """A device is seen in all namespaces, its network device and what uses it in one only."""
     wanted = [device(0, netdev=0), device(1, netdev=0)]
+    pair = connect(socket.AF_INET, R2)
+    equal('devices are in use', devices(), [device(0, 1), device(1, 1)])
     pid = os.fork()
     if not pid:
         status = 1
@@ -107,7 +110,8 @@ def elsewhere():
             status = [m['dev-smcr'] for m in Family('smc').show('get-dev-smcr')] != wanted
         finally:
             os._exit(status)
-    equal('another namespace sees no index of a network device', os.waitpid(pid, 0)[1], 0)
+    equal('another namespace sees neither links nor a network device', os.waitpid(pid, 0)[1], 0)
+    end(pair)
 
 
 def pnet():
@@ -143,7 +147,7 @@ def end(pair):
 def wanted_group(role, variant):
     group = {'conns-num': 1, 'role': role, 'type': 1, 'buf-type': 0, 'vlan-id': 0,
              'net-cookie': cookie(), 'pnetid': '', 'sndbuf-alloc': BUFFER,
-             'rmb-alloc': FIRST_ELEMENTS * BUFFER}
+             'rmb-alloc': BUFFER}
     if variant == R2:
         group['v2-common'] = {'ver': 2, 'rel': 1, 'os': 2, 'peer-host': f'{os.uname().nodename:32}',
                               'neg-eid': f'{"SMCRTEST":32}'}
@@ -315,6 +319,22 @@ def unplugged():
     check('counted as lost', grown >= 1, grown)
 
 
+def renamed():
+    """A device has another name while a connection uses it: it is what is shown from then on."""
+    pair = connect(socket.AF_INET, R2)
+    subprocess.run(['rdma', 'dev', 'set', 'rxe0', 'name', 'other0'], check=True)
+    equal('a device of that name', [each['ib-name'] for each in devices()], ['other0', 'rxe1'])
+    names = {link['ib-dev'] for one in wire.links(GEN).values() for link in one}
+    equal('links are on it', names, {'other0', 'rxe1'})
+    shown = DIAG.find(os.fstat(pair.client.fileno()).st_ino, EXT)
+    equal('so is the socket', shown.attributes[LGRINFO]['ibname'], 'other0')
+    smc.send_all(pair.client, pair.server, 1000)
+    pair.close()
+    check('links end', smc.eventually(lambda: not wire.links(GEN), 30))
+    subprocess.run(['rdma', 'dev', 'set', 'other0', 'name', 'rxe0'], check=True)
+    equal('the old name', devices(), [device(0), device(1)])
+
+
 def plugged_in_again():
     wire.plug_in(1)
     check('it is shown', smc.eventually(lambda: devices() == [device(0), device(1)]), devices())
@@ -358,18 +378,45 @@ def short_of_memory():
     """At the limit, an element that nobody uses serves, whatever size was wanted."""
     smc.sysctl('smcr_idle_timeout', 60)
     smc.sysctl('smcr_rmem', 8 * BUFFER)
-    smc.sysctl('rmem', 4 * BUFFER)
+    smc.sysctl('rmem', 16 * BUFFER)
     connect(socket.AF_INET, R2).close()
     check('elements are free', smc.eventually(lambda: not technology()['rx-rmb-usage']))
-    LIMIT.write_text('1', encoding='ascii')     # MiB; each end has four elements
-    smc.sysctl('rmem', 16 * BUFFER)
+    LIMIT.write_text('1', encoding='ascii')     # MiB; each end has an element of half of it
+    smc.sysctl('rmem', 4 * BUFFER)
     pair = connect(socket.AF_INET, R2)
     smc.send_all(pair.client, pair.server, 1000)
-    equal('both ends have one of them', technology()['rx-rmb-usage'], 8 * BUFFER)
+    equal('both ends have that', technology()['rx-rmb-usage'], 16 * BUFFER)
     LIMIT.write_text('0', encoding='ascii')
     smc.sysctl('rmem', BUFFER)
     smc.sysctl('smcr_idle_timeout', 1)
     end(pair)
+
+
+def pieces(small):
+    """From now on there is no memory in pieces of as many pages as an element has, or there is."""
+    settings = {'verbose': 0, 'min-order': ORDER, 'ignore-gfp-wait': 'N', 'times': -1}
+    for name, value in {**settings, 'probability': 100 if small else 0}.items():
+        (FAIL_PAGES / name).write_text(str(value), encoding='ascii')
+
+
+def fragmented():
+    """There is memory, but in small pieces: elements are smaller, and the connection is SMC-R."""
+    if not FAIL_PAGES.exists():
+        print('# this kernel always has large pieces')
+        return
+    pieces(True)
+    pairs = [connect(socket.AF_INET, R2) for _ in range(3)]
+    pieces(False)
+    equal('they are half as large', technology()['rx-rmb-usage'], len(pairs) * BUFFER)
+    for pair in pairs:
+        smc.send_all(pair.client, pair.server, 1000)
+        smc.send_all(pair.server, pair.client, 1000)
+    whole = connect(socket.AF_INET, R2)
+    equal('but not when there are large pieces', technology()['rx-rmb-usage'],
+          (len(pairs) + 2) * BUFFER)
+    for pair in pairs:
+        pair.close()
+    end(whole)
 
 
 def send_buffers():
@@ -410,5 +457,5 @@ smc.sysctl('smcr_idle_timeout', 1)
 GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
-run(two_devices, elsewhere, connections, pnet, unplugged, plugged_in_again, given_up,
-    short_of_memory, memory_given_back, nothing_fell_back)
+run(two_devices, elsewhere, connections, pnet, renamed, unplugged, plugged_in_again,
+    given_up, short_of_memory, fragmented, memory_given_back, nothing_fell_back)

@@ -10,6 +10,7 @@
 #define SILENT_CLIENTS	8
 #define WINDOWS		5
 #define WINDOW_MS	400
+#define REMEMBERED	3	/* seconds */
 #define PATIENT		.seconds = 40	/* an honest peer gets five seconds for each answer */
 
 static struct hostile h;
@@ -83,6 +84,41 @@ TEST(silence_before_add_link, PATIENT)
 	expect_no_connection(&h);
 	TRUE(now_ms() - start >= 4000);
 	hostile_close(&h);
+}
+
+/* Why a new connection is declined, 0: it is not */
+static uint32_t why_declined(void)
+{
+	uint32_t reason = 0;
+
+	hostile_init(&h);
+	hostile_propose(&h);
+	if (hostile_await(&h, &msg) == DECLINED) {
+		reason = get(&msg, AT_DIAGNOSIS, 4);
+		expect_declined(&h);
+	}
+	hostile_close(&h);
+	return reason;
+}
+
+/*
+ * One connection pays for a port that acknowledges everything and answers nothing (R-LTO-02); those
+ * after it are TCP at once, and after a while it is tried again
+ */
+TEST(silence_is_remembered, .seconds = 60, .alone = true, .applies = as_client)
+{
+	long end;
+
+	set_sysctl("net/smc/smcr_path_retry_time", REMEMBERED);
+	hostile_init(&h);
+	hostile_clc(&h);
+	expect_no_connection(&h);
+	hostile_close(&h);
+	end = now_ms() + scaled(2000 * REMEMBERED);
+	EQ(why_declined(), NO_PATH);
+	set_sysctl("net/smc/smcr_path_retry_time", 0);
+	while (why_declined() == NO_PATH)
+		TRUE(now_ms() < end);
 }
 
 /* The port does not even acknowledge */

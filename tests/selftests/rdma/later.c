@@ -15,7 +15,7 @@
 #define PATIENT		.seconds = 40
 #define LOST_ELEMENTS	8	/* as many, and the group takes no further connections */
 #define LOST_BY_CLIENT	32	/* the same of a group whose server the attacker is */
-#define RMB_ELEMENTS	4	/* of the first RMB */
+#define RMB_ELEMENTS	1	/* of the first RMB */
 #define OTHERS_RMBS	2
 #define FEW_CONNS	16	/* as few as a group may be limited to */
 
@@ -208,17 +208,6 @@ TEST(decline_when_connected)
 	leave_all();
 }
 
-/* It chases the sender's own message, which may have been taken by then (R-DEC-01) */
-TEST(decline_behind_proposal, .applies = as_client)
-{
-	join();
-	hostile_propose(&h);
-	decline_now();
-	EQ(hostile_accepted(&h), false);
-	expect_declined(&h);
-	leave_all();
-}
-
 /* --- elements that the attacker may still write to --- */
 
 /* The Accept comes, and nothing else is said. Return: false if it was a first contact */
@@ -243,19 +232,48 @@ static void open_second(struct hostile *second)
 	hostile_finish(second);
 }
 
+/*
+ * A Decline chases the sender's own message, which may have been taken by then (R-DEC-01). Here
+ * there is an element at hand
+ */
+TEST(decline_behind_proposal, .applies = as_client)
+{
+	hostile_open(&first);
+	open_second(&h);
+	hostile_part(&h);
+	hostile_leave(&h);
+	hostile_join(&h, &first);
+	hostile_propose(&h);
+	decline_now();
+	EQ(hostile_accepted(&h), false);
+	expect_declined(&h);
+	leave_all();
+}
+
+/* Here the attacker hears of a new RMB before the Accept, and there is time for the Decline */
+TEST(decline_before_accept, .applies = as_client)
+{
+	join();
+	hostile_propose(&h);
+	decline_now();
+	expect_declined(&h);
+	leave_all();
+}
+
 /* Nobody else has an element that was once offered; one that was given back is used again */
 TEST(element_without_confirm, .applies = as_client)
 {
-	uint64_t lost;
+	uint64_t lost, key;
 	int i;
 
 	hostile_open(&first);
 	TRUE(lose_element());
 	lost = h.addr;
+	key = h.rkey;
 	for (i = 0; i < 5; i++) {
 		open_second(&h);
 		TRUE(h.addr != lost && h.addr != first.addr);
-		EQ(h.rkey, first.rkey);		/* of its four elements */
+		EQ(h.rkey, key);		/* of its four elements */
 		hostile_part(&h);
 		hostile_leave(&h);
 		expect_link_works(&first);

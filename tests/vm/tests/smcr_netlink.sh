@@ -20,6 +20,7 @@ mkdir "$tracing"
 mount -t tracefs none "$tracing" || die "no tracefs"
 modprobe rdma_rxe || die "no software RoCE"
 rdma_wire || die "no wire"
+cases exclusive.py
 ip netns add other
 cases smcr.py "$tracing"
 ip netns del other
