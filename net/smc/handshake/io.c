@@ -116,16 +116,16 @@ int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
 			.cmsg_type = SO_TIMESTAMPING_OLD,
 		},
 	};
-	struct msghdr msg = {
-		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
-		.msg_control = &no_stamps,
-		.msg_controllen = sizeof(no_stamps),
-	};
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct sock *sk = tcp->sk;
 	u8 nonagle;
 	int n;
 
 	lock_sock(sk);
+	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_TX_RECORD_MASK) {
+		msg.msg_control = &no_stamps;
+		msg.msg_controllen = sizeof(no_stamps);
+	}
 	nonagle = tcp_sk(sk)->nonagle;
 	tcp_sk(sk)->nonagle = TCP_NAGLE_OFF;
 	n = kernel_sendmsg_locked(sk, &msg, &vec, 1, len);
