@@ -206,7 +206,8 @@ static void take_in(struct smc_sock *listener, struct socket *tcp, bool in_accep
 {
 	struct smc_sock *child = smc_sock_child(listener, tcp);
 
-	if (!child) {
+	if (!child) {		/* an end in good order would look like an answer */
+		sock_no_linger(tcp->sk);
 		sock_release(tcp);
 		return;
 	}
