@@ -22,6 +22,7 @@
 #define SILENCE		(HZ / 20)	/* after which a child in handshake is parked */
 #define PARKED_MAX	4096		/* of one listening socket */
 #define ROUND		16		/* children before others get the socket lock */
+#define OWN_STEPS	4	/* of them, whose first step the listener's work takes itself */
 #define RETRY		(HZ / 20)	/* when there was no memory for a connection of TCP */
 
 /* TCP changes its count under this lock, too */
@@ -198,57 +199,94 @@ void smc_accept_begin(struct smc_sock *child)
 		smc_accept_child_done(child, outcome);
 }
 
-/*
- * An accept() that waits takes the first step itself; else the child's own work does, so that
- * processors share the children of a busy listener.
- */
-static void take_in(struct smc_sock *listener, struct socket *tcp, bool in_accept)
+/* What TCP has accepted becomes a child. Return: that, with a reference, or NULL without memory */
+static struct smc_sock *take_in(struct smc_sock *listener, struct socket *tcp)
 {
 	struct smc_sock *child = smc_sock_child(listener, tcp);
 
 	if (!child) {		/* an end in good order would look like an answer */
 		sock_no_linger(tcp->sk);
 		sock_release(tcp);
-		return;
+		return NULL;
 	}
 	sock_hold(&child->sk);
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
 	smc_sock_set_state(child, SMC_SOCK_INCOMING);
 	enlist(listener, child);
 	smc_tcp_hook(child);
-	if (in_accept)
-		smc_connect_progress(child);	/* with what came before the hook */
-	else
-		smc_tcp_queue_step(child);
+	release_sock(&child->sk);
+	return child;
+}
+
+/* Take the next steps of a child; drops the reference */
+static void step_child(struct smc_sock *child)
+{
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	smc_connect_progress(child);	/* the first time with what came before the hook */
 	release_sock(&child->sk);
 	sock_put(&child->sk);
+}
+
+/* The child's own work takes its next steps; drops the reference */
+static void queue_child(struct smc_sock *child)
+{
+	smc_tcp_queue_step(child);
+	sock_put(&child->sk);
+}
+
+/* The oldest one first */
+static void finish_own(struct smc_sock **own, unsigned int from)
+{
+	struct smc_sock *child;
+	unsigned int i;
+
+	for (i = 0; i < OWN_STEPS; i++) {
+		child = own[(from + i) % OWN_STEPS];
+		if (child)
+			step_child(child);
+	}
 }
 
 /*
  * Take in what TCP has accepted. A round is bounded, because a peer may open connections that fail
  * at once as fast as this goes, and accept() has something better to do once a child is ready.
+ *
+ * An accept() that waits takes the first steps of children itself. In the work queue the last few
+ * are taken here, which saves task switches; all others are left to their own work, so that
+ * processors share the children of a busy listener.
  * Return: whether there may be more.
  */
 static bool accept_new(struct smc_sock *listener, bool in_accept)
 {
+	struct smc_sock *own[OWN_STEPS] = {};
+	struct smc_sock *child;
 	struct socket *tcp;
 	unsigned int i;
-	int err;
+	int err = 0;
 
 	for (i = 0; i < ROUND; i++) {
 		if (in_accept && (smc_accept_ready(listener) || signal_pending(current)))
 			break;
 		err = kernel_accept(listener->tcp, &tcp, O_NONBLOCK);
-		if (err == -EAGAIN || err == -EINVAL)
-			return false;
-		if (err) {
-			WRITE_ONCE(listener->queue.retry, true);
-			smc_sock_timer(listener, jiffies + RETRY);
-			return false;
+		if (err)
+			break;
+		child = take_in(listener, tcp);
+		if (!child)
+			continue;
+		if (in_accept) {
+			step_child(child);
+			continue;
 		}
-		take_in(listener, tcp, in_accept);
+		swap(child, own[i % OWN_STEPS]);
+		if (child)
+			queue_child(child);
 	}
-	return true;
+	finish_own(own, i);
+	if (err && err != -EAGAIN && err != -EINVAL) {
+		WRITE_ONCE(listener->queue.retry, true);
+		smc_sock_timer(listener, jiffies + RETRY);
+	}
+	return !err;
 }
 
 /*
@@ -318,15 +356,6 @@ static struct smc_sock *take_stirred(struct smc_sock *listener)
 	}
 	spin_unlock_bh(&q->lock);
 	return child;
-}
-
-/* Take the next steps of a child; drops the reference */
-static void step_child(struct smc_sock *child)
-{
-	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
-	smc_connect_progress(child);
-	release_sock(&child->sk);
-	sock_put(&child->sk);
 }
 
 /* One round of the steps that are due; in accept() only until a child is ready */
