@@ -276,7 +276,8 @@ static void call_acceptor(struct smc_sock *listener)
  *
  * Any context; does not sleep.
  *
- * Return: whether accept() sees to it; else the caller has to.
+ * Return: whether accept() sees to it; else the caller has to. A socket that listened before, and
+ * connects now, has no accept() any more.
  */
 bool smc_accept_stir(struct smc_sock *smc)
 {
@@ -290,7 +291,8 @@ bool smc_accept_stir(struct smc_sock *smc)
 	spin_lock_bh(&q->lock);
 	if (listener == smc && !list_empty(&q->acceptors))
 		q->blocking = true;
-	if (q->blocking && (listener == smc || !list_empty(&smc->child))) {
+	if (READ_ONCE(listener->state) == SMC_SOCK_LISTEN && q->blocking &&
+	    (listener == smc || !list_empty(&smc->child))) {
 		if (listener == smc)
 			WRITE_ONCE(q->incoming, true);
 		else
