@@ -481,6 +481,7 @@ static void disconnect_active(struct smc_sock *smc)
 	smc_close_release(conn);
 	flush_work(&conn->free_work);
 	synchronize_rcu();	/* upcalls and poll() have ended */
+	smc_cdc_stop(conn);
 	smc_conn_reset(conn);
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
 }
