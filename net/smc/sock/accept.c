@@ -207,6 +207,7 @@ static void take_in(struct smc_sock *listener, struct socket *tcp, bool in_accep
 	struct smc_sock *child = smc_sock_child(listener, tcp);
 
 	if (!child) {
+		smc_tcp_disown(listener, tcp->sk);
 		sock_release(tcp);
 		return;
 	}
@@ -403,6 +404,7 @@ void smc_accept_flush(struct smc_sock *listener)
 	struct smc_sock *child;
 
 	smc_tcp_unhook(listener);
+	smc_tcp_disown_children(listener);
 	smc_sock_set_state(listener, SMC_SOCK_INIT);
 	listener->sk.sk_state = TCP_CLOSE;
 	for (;;) {

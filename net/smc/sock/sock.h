@@ -221,6 +221,8 @@ void smc_sock_disconnect(struct smc_sock *smc);
 /* tcp.c */
 void smc_tcp_hook(struct smc_sock *smc);
 void smc_tcp_unhook(struct smc_sock *smc);
+void smc_tcp_disown(const struct smc_sock *listener, struct sock *tcp);
+void smc_tcp_disown_children(const struct smc_sock *listener);
 void smc_tcp_offer_smc(struct smc_sock *smc, bool offer);
 void smc_tcp_quiet(struct smc_sock *smc);
 void smc_tcp_unquiet(struct smc_sock *smc);
