@@ -170,6 +170,18 @@ void smc_cdc_reset(struct smc_conn *conn)
 }
 
 /**
+ * smc_cdc_stop() - no kick that was left to a kworker comes any more
+ * @conn: the connection, freed; no signal of its peer is under way. The caller has its socket
+ *
+ * May sleep.
+ */
+void smc_cdc_stop(struct smc_conn *conn)
+{
+	if (cancel_work_sync(&conn->kick_work))
+		sock_put(conn->sk);
+}
+
+/**
  * smc_cdc_init() - prepare a new connection for control data
  * @conn: the connection
  */

@@ -41,6 +41,7 @@ void smc_cdc_kick(struct smc_conn *conn);
 void smc_cdc_flush(struct smc_conn *conn);
 void smc_cdc_init(struct smc_conn *conn);
 void smc_cdc_reset(struct smc_conn *conn);
+void smc_cdc_stop(struct smc_conn *conn);
 
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);

@@ -155,7 +155,7 @@ static struct smc_group *alloc_group(struct net *net, const struct smc_group_key
 	unsigned int unlimited = key->variant & SMC_VARIANTS_R ? SMC_MAX_CONNS_MAX : UINT_MAX;
 	struct smc_group *group;
 
-	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return NULL;
 	group->key = *key;

@@ -204,8 +204,9 @@ static struct smc_sock *take_in(struct smc_sock *listener, struct socket *tcp)
 {
 	struct smc_sock *child = smc_sock_child(listener, tcp);
 
-	if (!child) {		/* an end in good order would look like an answer */
-		sock_no_linger(tcp->sk);
+	if (!child) {
+		smc_tcp_disown(listener, tcp->sk);
+		sock_no_linger(tcp->sk);	/* an end in good order would look like an answer */
 		sock_release(tcp);
 		return NULL;
 	}
@@ -315,7 +316,8 @@ static void call_acceptor(struct smc_sock *listener)
  *
  * Any context; does not sleep.
  *
- * Return: whether accept() sees to it; else the caller has to.
+ * Return: whether accept() sees to it; else the caller has to. A socket that listened before, and
+ * connects now, has no accept() any more.
  */
 bool smc_accept_stir(struct smc_sock *smc)
 {
@@ -329,7 +331,8 @@ bool smc_accept_stir(struct smc_sock *smc)
 	spin_lock_bh(&q->lock);
 	if (listener == smc && !list_empty(&q->acceptors))
 		q->blocking = true;
-	if (q->blocking && (listener == smc || !list_empty(&smc->child))) {
+	if (READ_ONCE(listener->state) == SMC_SOCK_LISTEN && q->blocking &&
+	    (listener == smc || !list_empty(&smc->child))) {
 		if (listener == smc)
 			WRITE_ONCE(q->incoming, true);
 		else
@@ -431,6 +434,7 @@ void smc_accept_flush(struct smc_sock *listener)
 	struct smc_sock *child;
 
 	smc_tcp_unhook(listener);
+	smc_tcp_disown_children(listener);
 	smc_sock_set_state(listener, SMC_SOCK_INIT);
 	listener->sk.sk_state = TCP_CLOSE;
 	for (;;) {

@@ -94,14 +94,46 @@ static bool inherit_memcg_accepted(struct sock *tcp, const struct sock *parent)
 }
 #endif
 
-/* What it allocates is for the socket, and charged to whom that is */
-static void sock_work(struct work_struct *work)
+/*
+ * A program owns its socket for as long as it takes to bring in a page, which may be its own doing.
+ * The work queue serves all programs, and waits for none of them: what is to be done is done when
+ * the socket is free.
+ *
+ * Return: whether the socket is locked; else smc_sock_released() comes.
+ */
+static bool lock_or_postpone(struct smc_sock *smc)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, work);
-	struct mem_cgroup *old = set_active_memcg(memcg_of(&smc->sk));
 	struct sock *sk = &smc->sk;
+	bool is_free;
 
-	lock_sock(sk);
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_free = !sock_owned_by_user_nocheck(sk);
+	if (is_free)
+		sk->sk_lock.owned = 1;
+	else
+		smc->postponed = true;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (is_free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return is_free;
+}
+
+/**
+ * smc_sock_released() - its lock is about to be released
+ * @sk: the socket; its spin lock is held
+ */
+void smc_sock_released(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!smc->postponed)
+		return;
+	smc->postponed = false;
+	smc_tcp_queue_step(smc);
+}
+
+static void take_steps(struct smc_sock *smc)
+{
 	if (smc->state == SMC_SOCK_LISTEN)
 		smc_accept_steps(smc);
 	else if (smc->kept)
@@ -110,9 +142,20 @@ static void sock_work(struct work_struct *work)
 		smc_tcp_reset(smc);	/* so the peer learns of it (R-TRM-09) */
 	else if (!smc->driven)
 		smc_connect_progress(smc);
-	release_sock(sk);
+}
+
+/* What it allocates is for the socket, and charged to whom that is */
+static void sock_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, work);
+	struct mem_cgroup *old = set_active_memcg(memcg_of(&smc->sk));
+
+	if (lock_or_postpone(smc)) {
+		take_steps(smc);
+		release_sock(&smc->sk);
+	}
 	set_active_memcg(old);
-	sock_put(sk);
+	sock_put(&smc->sk);
 }
 
 /*
@@ -329,6 +372,7 @@ long smc_charge_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
 struct proto smc_proto = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
+	.release_cb	= smc_sock_released,
 	.obj_size	= sizeof(struct smc_sock),
 	SMC_PROTO_MEMORY
 };
@@ -437,6 +481,7 @@ static void disconnect_active(struct smc_sock *smc)
 	smc_close_release(conn);
 	flush_work(&conn->free_work);
 	synchronize_rcu();	/* upcalls and poll() have ended */
+	smc_cdc_stop(conn);
 	smc_conn_reset(conn);
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
 }

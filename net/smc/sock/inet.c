@@ -78,6 +78,7 @@ static struct proto inet_smc_proto = {
 	.init		= inet_smc_init,
 	.destroy	= inet_smc_destroy,
 	.unhash		= inet_smc_unhash,
+	.release_cb	= smc_sock_released,
 	.obj_size	= sizeof(struct smc_sock),
 	SMC_PROTO_MEMORY
 };
@@ -99,6 +100,7 @@ static struct proto inet6_smc_proto = {
 	.init		= inet_smc_init,
 	.destroy	= inet_smc_destroy,
 	.unhash		= inet_smc_unhash,
+	.release_cb	= smc_sock_released,
 	.obj_size	= sizeof(struct inet6_smc_sock),
 	SMC_PROTO_MEMORY
 	SMC_PROTO_IPV6_PINFO(struct inet6_smc_sock, np)

@@ -107,6 +107,7 @@ struct smc_accept_queue {
  * @quiet: @tcp delays its acknowledgements for us, and not for the user
  * @kept: closed; @tcp stays until @conn is freed
  * @driven: a system call waits for @work's job and does it itself
+ * @postponed: @work came while a program owned the socket, and comes again; socket's spin lock
  * @event: something happened since the last look
  * @users: system calls inside of @conn
  * @inq: TCP_INQ
@@ -145,6 +146,7 @@ struct smc_sock {
 	bool quiet;
 	bool kept;
 	bool driven;
+	bool postponed;
 	bool event;
 	atomic_t users;
 	bool inq;
@@ -211,6 +213,7 @@ void smc_sock_exit(void);
 void smc_sock_setup(struct socket *sock, struct sock *sk);
 struct smc_sock *smc_sock_child(struct smc_sock *listener, struct socket *tcp);
 int smc_sock_create_tcp(struct sock *sk, int family);
+void smc_sock_released(struct sock *sk);
 void smc_sock_kill(struct smc_sock *smc);
 void smc_sock_timer(struct smc_sock *smc, unsigned long expires);
 void smc_sock_disconnect(struct smc_sock *smc);
@@ -218,6 +221,8 @@ void smc_sock_disconnect(struct smc_sock *smc);
 /* tcp.c */
 void smc_tcp_hook(struct smc_sock *smc);
 void smc_tcp_unhook(struct smc_sock *smc);
+void smc_tcp_disown(const struct smc_sock *listener, struct sock *tcp);
+void smc_tcp_disown_children(const struct smc_sock *listener);
 void smc_tcp_offer_smc(struct smc_sock *smc, bool offer);
 void smc_tcp_quiet(struct smc_sock *smc);
 void smc_tcp_unquiet(struct smc_sock *smc);

@@ -121,6 +121,32 @@ static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsigned
 	return 0;
 }
 
+/*
+ * While a page of the program comes in, TCP owns the inner socket. With the outer one owned, too,
+ * the work queue does not wait for that, see lock_or_postpone().
+ */
+static int set_inner(struct smc_sock *smc, int level, int optname, sockptr_t optval,
+		     unsigned int optlen)
+{
+	struct socket *tcp = smc->tcp;
+
+	sock_owned_by_me(&smc->sk);
+	if (level == SOL_SOCKET)
+		return sock_setsockopt(tcp, level, optname, optval, optlen);
+	return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
+}
+
+static int lock_and_set_inner(struct smc_sock *smc, int level, int optname, sockptr_t optval,
+			      unsigned int optlen)
+{
+	int err;
+
+	lock_sock(&smc->sk);
+	err = set_inner(smc, level, optname, optval, optlen);
+	release_sock(&smc->sk);
+	return err;
+}
+
 static int set_socket(struct smc_sock *smc, struct socket *sock, int optname,
 		      sockptr_t optval, unsigned int optlen)
 {
@@ -131,7 +157,7 @@ static int set_socket(struct smc_sock *smc, struct socket *sock, int optname,
 	if (optname == SO_RCVLOWAT)
 		return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 	/* What TCP does not accept has no effect on the outer socket either */
-	err = sock_setsockopt(smc->tcp, SOL_SOCKET, optname, optval, optlen);
+	err = lock_and_set_inner(smc, SOL_SOCKET, optname, optval, optlen);
 	if (err)
 		return err;
 	switch (optname) {
@@ -193,14 +219,10 @@ static void count(struct smc_sock *smc, int optname)
 		smc_conn_count(&smc->conn, stat, 1);
 }
 
-static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+static int set_tcp_locked(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
 {
-	struct socket *tcp = smc->tcp;
-	int err;
+	int err = set_inner(smc, SOL_TCP, optname, optval, optlen);
 
-	if (optname == TCP_ULP)
-		return -EOPNOTSUPP;
-	err = tcp->ops->setsockopt(tcp, SOL_TCP, optname, optval, optlen);
 	if (err)
 		return err;
 
@@ -210,22 +232,30 @@ static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval, unsigned
 	case TCP_FASTOPEN_KEY:
 	case TCP_FASTOPEN_NO_COOKIE:
 		/* Data in the SYN, where the handshake would have to be */
-		lock_sock(&smc->sk);
 		if (smc->state == SMC_SOCK_INIT)
 			smc_fallback(smc, SMC_REASON_OPTION, 0);
-		release_sock(&smc->sk);
 		break;
 	case TCP_INQ:
-		WRITE_ONCE(smc->inq, tcp_sk(tcp->sk)->recvmsg_inq);
+		WRITE_ONCE(smc->inq, tcp_sk(smc->tcp->sk)->recvmsg_inq);
 		break;
 	case TCP_CORK:
 	case TCP_NODELAY:
-		lock_sock(&smc->sk);
 		count(smc, optname);
-		release_sock(&smc->sk);
 		break;
 	}
 	return 0;
+}
+
+static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+{
+	int err;
+
+	if (optname == TCP_ULP)
+		return -EOPNOTSUPP;
+	lock_sock(&smc->sk);
+	err = set_tcp_locked(smc, optname, optval, optlen);
+	release_sock(&smc->sk);
+	return err;
 }
 
 /**
@@ -257,7 +287,7 @@ int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval
 	case SOL_TCP:
 		return set_tcp(smc, optname, optval, optlen);
 	default:
-		return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
+		return lock_and_set_inner(smc, level, optname, optval, optlen);
 	}
 }
 
@@ -294,8 +324,14 @@ int smc_getsockopt(struct socket *sock, int level, int optname, char __user *opt
 {
 	struct smc_sock *smc = smc_sk(sock->sk);
 	struct socket *tcp = smc->tcp;
+	int err;
 
-	if (level == SOL_SMC && !smc_sock_is_tcp(smc))
+	if (smc_sock_is_tcp(smc))
+		return tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
+	if (level == SOL_SMC)
 		return get_smc(smc, optname, optval, optlen);
-	return tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
+	lock_sock(&smc->sk);	/* as set_inner() */
+	err = tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
+	release_sock(&smc->sk);
+	return err;
 }

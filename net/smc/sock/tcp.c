@@ -281,6 +281,69 @@ static bool handshake_congested(const struct sock *tcp)
 	return congested;
 }
 
+static bool has_ours(const struct sock *tcp)
+{
+	return READ_ONCE(tcp->sk_data_ready) == tcp_event ||
+	       READ_ONCE(tcp->sk_state_change) == tcp_event ||
+	       READ_ONCE(tcp->sk_error_report) == tcp_event ||
+	       READ_ONCE(tcp_sk(tcp)->smc_hs_congested) == handshake_congested;
+}
+
+/**
+ * smc_tcp_disown() - a child of TCP's that we do not take
+ * @listener: its parent
+ * @tcp: the child, which was born with its parent's callbacks
+ */
+void smc_tcp_disown(const struct smc_sock *listener, struct sock *tcp)
+{
+	write_lock_bh(&tcp->sk_callback_lock);
+	restore_callbacks(tcp, &listener->hooks);
+	WRITE_ONCE(tcp_sk(tcp)->smc_hs_congested, NULL);
+	write_unlock_bh(&tcp->sk_callback_lock);
+}
+
+/* Return: a child that TCP has not given us yet, with a reference, or NULL */
+static struct sock *find_child(struct sock *tcp)
+{
+	struct request_sock_queue *queue = &inet_csk(tcp)->icsk_accept_queue;
+	struct request_sock *req;
+	struct sock *found = NULL;
+
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req && !found; req = req->dl_next)
+		if (has_ours(req->sk))
+			found = req->sk;
+	if (found)
+		sock_hold(found);
+	spin_unlock_bh(&queue->rskq_lock);
+	return found;
+}
+
+/**
+ * smc_tcp_disown_children() - those in TCP's queue may get another parent
+ * @listener: the socket, locked, unhooked, still listening
+ *
+ * TCP may give them to another socket that listens to the same port (SO_REUSEPORT,
+ * net.ipv4.tcp_migrate_req), which need not be one of ours; then they outlive our module.
+ * May sleep.
+ */
+void smc_tcp_disown_children(const struct smc_sock *listener)
+{
+	struct sock *tcp = listener->tcp->sk;
+	struct sock *child;
+
+	if (!rcu_access_pointer(tcp->sk_reuseport_cb))
+		return;
+	/* An operator has ended the inner socket (ss -K): they went as they were, so we stay */
+	if (inet_sk_state_load(tcp) != TCP_LISTEN)
+		__module_get(THIS_MODULE);
+	synchronize_rcu();	/* one may just be born, with the callbacks of before */
+	while ((child = find_child(tcp))) {
+		smc_tcp_disown(listener, child);
+		sock_put(child);
+	}
+}
+
 /**
  * smc_tcp_offer_smc() - announce SMC in the SYN or SYN-ACK, or not
  * @smc: the socket, before it connects or listens

@@ -662,3 +662,29 @@ TEST(connect_with_changed_family, .applies = only_ipv6)
 	send_text(server, "again");
 	expect_text(fd, "again");
 }
+
+static void accept_once(void *arg)
+{
+	OK(accept(*(int *)arg, NULL, NULL));
+}
+
+/* What a program did with accept() is forgotten when the socket becomes a client */
+TEST(connect_after_accept)
+{
+	int once = listen_any(1), listener = listen_any(1), client = new_client();
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct addr to = target_of(once);
+	struct worker worker;
+
+	worker_start(&worker, accept_once, &once);
+	worker_asleep(&worker);
+	OK(connect(client, &to.sa, to.len));
+	worker_join(&worker);
+
+	OK(connect(once, &none, sizeof(none)));
+	nonblock(once);
+	to = target_of(listener);
+	FAILS(connect(once, &to.sa, to.len), EINPROGRESS);
+	TRUE(wait_events(once, POLLOUT) & POLLOUT);
+	EQ(socket_error(once), 0);
+}
