@@ -18,7 +18,7 @@
 
 /**
  * struct smc_peer_class - link groups with the peers of one class of addresses
- * @nr: groups, forming ones included
+ * @nr: groups, forming ones and those included that no connection can join any more
  * @idle: groups of the server's role without connections, oldest first
  *
  * A keyed hash spreads addresses over the classes, so a few addresses share one.
@@ -35,7 +35,7 @@ struct smc_peer_class {
  * @last_serial: of the group that was listed last
  * @by_key: the same and, of the server's role, those that are being formed
  * @classes: by the hash of the peer's address
- * @nr: number of groups, forming ones included
+ * @nr: number of groups, as in the classes
  * @nr_forming: groups of SMC-R and the server's role that are being formed
  * @secret: makes it impossible to choose keys that end up in one bucket; constant
  * @alive: groups whose memory is there. The namespace waits for the last one

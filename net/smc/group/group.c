@@ -239,6 +239,7 @@ static int open_group(struct smc_group *group, const struct smc_candidate *candi
 		return 0;
 	}
 	spin_lock_bh(&groups->lock);
+	group->conns = 0;
 	smc_table_remove(groups, group);
 	spin_unlock_bh(&groups->lock);
 	wake_waiting(groups, group);

@@ -239,10 +239,23 @@ void smc_table_add(struct smc_groups *groups, struct smc_group *group)
 	list_add(&group->list, &groups->list);
 }
 
+static void count_out(struct smc_groups *groups, struct smc_group *group)
+{
+	if (!group->peer_class)
+		return;
+	group->peer_class->nr--;
+	groups->nr--;
+	group->peer_class = NULL;
+}
+
 /**
  * smc_table_remove() - no connection finds the group any more
  * @groups: the table
  * @group: a group that was admitted; if it was removed already, nothing happens
+ *
+ * As long as it has connections it counts: it has its queue pair and its memory, and a peer can
+ * make us remove one group after the other and keep a connection in each. So this is called again
+ * when the last one has left.
  *
  * Return: whether it could be joined until now: then the caller has the list's reference.
  */
@@ -255,11 +268,8 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 	hash_del(&group->node);
 	list_del_init(&group->list);
 	list_del_init(&group->idle_node);
-	if (group->peer_class) {
-		group->peer_class->nr--;
-		groups->nr--;
-		group->peer_class = NULL;
-	}
+	if (!group->conns)
+		count_out(groups, group);
 	return listed;
 }
 

@@ -17,6 +17,7 @@
 #define LOST_BY_CLIENT	32	/* the same of a group whose server the attacker is */
 #define RMB_ELEMENTS	1	/* of the first RMB */
 #define OTHERS_RMBS	2
+#define MANY_GROUPS	6	/* as few as a peer may be limited to; honest programs need some */
 #define FEW_CONNS	16	/* as few as a group may be limited to */
 
 static struct hostile first, h;
@@ -349,6 +350,75 @@ TEST(elements_never_closed, PATIENT, .applies = as_server)
 	EQ(get(&reply, AT_FLAGS, 1) & 0x08, 0x08);
 	expect_declined(&h);
 	leave_all();
+}
+
+static struct hostile kept[MANY_GROUPS + 1];
+
+/* Proposes. Return: whether an Accept comes, which stays in the socket; else it was @reason */
+static bool is_accepted(struct hostile *peer, enum reason reason)
+{
+	hostile_propose(peer);
+	TRUE(wait_events(peer->tcp, POLLIN) & POLLIN);
+	EQ(recv(peer->tcp, reply.bytes, 8, MSG_PEEK), 8);
+	if (get(&reply, AT_TYPE, 1) == ACCEPT)
+		return true;
+	EQ(hostile_await(peer, &reply), DECLINED);
+	EQ(get(&reply, AT_DIAGNOSIS, 4), reason);
+	return false;
+}
+
+/* A group of its own. Return: whether it may have one */
+static bool gets_group(struct hostile *peer)
+{
+	hostile_init(peer);
+	if (!is_accepted(peer, MAX_GROUPS)) {
+		hostile_leave(peer);
+		qp_destroy(&peer->qp);
+		return false;
+	}
+	hostile_answer(peer);
+	hostile_confirm_link(peer);
+	hostile_add_link(peer);
+	hostile_finish(peer);
+	return true;
+}
+
+/* Says of another connection that it knows no such group, so that nobody joins that any more */
+static void spoil_group(const struct hostile *in)
+{
+	hostile_join(&h, in);
+	hostile_propose(&h);
+	EQ(hostile_accepted(&h), false);
+	decline(&reply, h.version == 1 ? DECLINE_SHORT : DECLINE_LONG, OUT_OF_SYNC);
+	put(&reply, AT_FLAGS, 1, h.version << 4 | 0x08);
+	attacker_send(h.tcp, &reply);
+	expect_declined(&h);
+	hostile_leave(&h);
+}
+
+/* A group that nobody can join has a queue pair and memory all the same, as long as one is in it */
+TEST(groups_out_of_sync, .seconds = 60, .alone = true, .applies = as_client)
+{
+	long end = now_ms() + scaled(20000);
+	int nr;
+
+	set_sysctl("net/smc/max_link_groups_per_peer", MANY_GROUPS);
+	for (nr = 0; gets_group(&kept[nr]); nr++) {
+		if (nr == MANY_GROUPS)
+			FAIL("%d groups at a time, and the limit is %d", nr + 1, MANY_GROUPS);
+		spoil_group(&kept[nr]);
+	}
+	TRUE(nr);
+	while (nr--) {
+		expect_alive(&kept[nr]);
+		hostile_close(&kept[nr]);
+	}
+	while (!gets_group(&first)) {
+		TRUE(now_ms() < end);
+		pause_briefly();
+	}
+	hostile_close(&first);
+	set_sysctl("net/smc/max_link_groups_per_peer", 256);
 }
 
 /*
