@@ -25,20 +25,34 @@
 #define OWN_STEPS	4	/* of them, whose first step the listener's work takes itself */
 #define RETRY		(HZ / 20)	/* when there was no memory for a connection of TCP */
 
-/* TCP changes its count under this lock, too */
+static spinlock_t *backlog_lock(const struct smc_sock *listener)
+{
+	return &inet_csk(listener->tcp->sk)->icsk_accept_queue.rskq_lock;
+}
+
+/*
+ * TCP changes its count of the backlog under its lock as well, and ends a child there, which takes the
+ * lock under which events of children come to smc_accept_stir(). So it is not taken inside of ours.
+ */
+static void lock_backlog(struct smc_sock *listener)
+{
+	spin_lock_bh(backlog_lock(listener));
+	spin_lock(&listener->queue.lock);
+}
+
+static void unlock_backlog(struct smc_sock *listener)
+{
+	spin_unlock(&listener->queue.lock);
+	spin_unlock_bh(backlog_lock(listener));
+}
+
 static void count_in_backlog(struct smc_sock *listener, bool in)
 {
-	struct smc_accept_queue *q = &listener->queue;
-	struct sock *tcp = listener->tcp->sk;
-	spinlock_t *lock = &inet_csk(tcp)->icsk_accept_queue.rskq_lock;
-
-	lockdep_assert_held(&q->lock);
-	spin_lock(lock);
+	lockdep_assert_held(backlog_lock(listener));
 	if (in)
-		sk_acceptq_added(tcp);
+		sk_acceptq_added(listener->tcp->sk);
 	else
-		sk_acceptq_removed(tcp);
-	spin_unlock(lock);
+		sk_acceptq_removed(listener->tcp->sk);
 }
 
 static void enlist(struct smc_sock *listener, struct smc_sock *child)
@@ -48,12 +62,12 @@ static void enlist(struct smc_sock *listener, struct smc_sock *child)
 	sock_hold(&listener->sk);
 	WRITE_ONCE(child->listener, listener);
 	sock_hold(&child->sk);
-	spin_lock_bh(&q->lock);
+	lock_backlog(listener);
 	list_add_tail(&child->child, &q->children);
 	child->serial = q->serial++;
 	WRITE_ONCE(q->nr, q->nr + 1);
 	count_in_backlog(listener, true);
-	spin_unlock_bh(&q->lock);
+	unlock_backlog(listener);
 }
 
 static void take_out(struct smc_sock *listener, struct smc_sock *child)
@@ -75,13 +89,13 @@ static void park(struct smc_sock *listener, struct smc_sock *child)
 {
 	struct smc_accept_queue *q = &listener->queue;
 
-	spin_lock_bh(&q->lock);
+	lock_backlog(listener);
 	if (!list_empty(&child->child) && q->parked < PARKED_MAX) {
 		WRITE_ONCE(child->parked, true);
 		q->parked++;
 		count_in_backlog(listener, false);
 	}
-	spin_unlock_bh(&q->lock);
+	unlock_backlog(listener);
 }
 
 /* The handshake is over: from now on it is as on a TCP socket */
@@ -120,15 +134,14 @@ unsigned long smc_accept_pending(struct smc_sock *smc)
 /* Return: false if somebody else has taken the child out */
 static bool delist(struct smc_sock *listener, struct smc_sock *child)
 {
-	struct smc_accept_queue *q = &listener->queue;
 	bool taken = false;
 
-	spin_lock_bh(&q->lock);
+	lock_backlog(listener);
 	if (!list_empty(&child->child)) {
 		take_out(listener, child);
 		taken = true;
 	}
-	spin_unlock_bh(&q->lock);
+	unlock_backlog(listener);
 	return taken;
 }
 
@@ -176,12 +189,12 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 		}
 		return;
 	}
-	spin_lock_bh(&q->lock);
+	lock_backlog(listener);
 	if (!list_empty(&child->child)) {
 		unpark(listener, child);
 		queue_ready(q, child);
 	}
-	spin_unlock_bh(&q->lock);
+	unlock_backlog(listener);
 	lsk->sk_data_ready(lsk);
 }
 
@@ -515,11 +528,11 @@ static struct smc_sock *take_ready(struct smc_sock *listener)
 	struct smc_accept_queue *q = &listener->queue;
 	struct smc_sock *child;
 
-	spin_lock_bh(&q->lock);
+	lock_backlog(listener);
 	child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
 	if (child)
 		take_out(listener, child);
-	spin_unlock_bh(&q->lock);
+	unlock_backlog(listener);
 	return child;
 }
 
