@@ -19,12 +19,14 @@
 /**
  * struct smc_peer_class - link groups with the peers of one class of addresses
  * @nr: groups, forming ones and those included that no connection can join any more
+ * @nr_forming: groups of SMC-R and the server's role that are being formed
  * @idle: groups of the server's role without connections, oldest first
  *
  * A keyed hash spreads addresses over the classes, so a few addresses share one.
  */
 struct smc_peer_class {
 	unsigned int nr;
+	unsigned int nr_forming;
 	struct list_head idle;
 };
 

@@ -30,6 +30,7 @@
 
 #define CLIENT_EXTRA	10	/* seconds that the client waits longer, at most */
 #define FORMING_MAX	256	/* groups of SMC-R that a namespace forms at a time, as server */
+#define FORMING_OF_CLASS 64	/* those of them with peers of one class of addresses, of any name */
 #define FORMING_OF_KEY	4	/* those of them with one peer */
 #define WAKE_AT_ONCE	32	/* connections, before the lock is released */
 
@@ -301,11 +302,12 @@ static bool is_worth_waiting(struct smc_group_entry *entry, struct smc_group *fo
 }
 
 /* SMC-D takes next to nothing for a group; SMC-R a queue pair, and memory */
-static bool may_form(const struct smc_groups *groups, const struct smc_group_entry *entry,
+static bool may_form(struct smc_groups *groups, const struct smc_group_entry *entry,
 		     unsigned int nr)
 {
 	return entry->transport->mode != SMC_MODE_R ||
-	       (nr < FORMING_OF_KEY && groups->nr_forming < FORMING_MAX);
+	       (nr < FORMING_OF_KEY && groups->nr_forming < FORMING_MAX &&
+		smc_table_forming_of(groups, &entry->key.remote) < FORMING_OF_CLASS);
 }
 
 /* Join, wait, or take @fresh. Return: the group, NULL if a new one is needed, or an ERR_PTR */

@@ -154,6 +154,19 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 	return found;
 }
 
+/**
+ * smc_table_forming_of() - how many first contacts of SMC-R are under way with one address?
+ * @groups: the table
+ * @remote: the address of the peers
+ *
+ * Return: how many; a few other addresses may be counted in.
+ */
+unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote)
+{
+	lockdep_assert_held(&groups->lock);
+	return find_class(groups, remote)->nr_forming;
+}
+
 static struct smc_group *oldest_idle(struct smc_peer_class *class)
 {
 	return list_first_entry_or_null(&class->idle, struct smc_group, idle_node);
@@ -209,8 +222,10 @@ void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group)
 {
 	lockdep_assert_held(&groups->lock);
 	group->forming = true;
-	if (group->transport->mode == SMC_MODE_R)
+	if (group->transport->mode == SMC_MODE_R) {
 		groups->nr_forming++;
+		group->peer_class->nr_forming++;
+	}
 	hash_add(groups->by_key, &group->node, hash_key(groups, &group->key));
 }
 
@@ -219,8 +234,10 @@ static void set_formed(struct smc_groups *groups, struct smc_group *group)
 	if (!group->forming)
 		return;
 	group->forming = false;
-	if (group->transport->mode == SMC_MODE_R)
+	if (group->transport->mode == SMC_MODE_R) {
 		groups->nr_forming--;
+		group->peer_class->nr_forming--;
+	}
 }
 
 /**

@@ -24,6 +24,7 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 				    unsigned int *nr);
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 		    const struct smc_group_caps *caps, struct smc_group **evicted);
+unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote);
 void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group);
 void smc_table_add(struct smc_groups *groups, struct smc_group *group);
 bool smc_table_remove(struct smc_groups *groups, struct smc_group *group);

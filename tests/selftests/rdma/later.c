@@ -18,6 +18,7 @@
 #define RMB_ELEMENTS	1	/* of the first RMB */
 #define OTHERS_RMBS	2
 #define MANY_GROUPS	6	/* as few as a peer may be limited to; honest programs need some */
+#define FORMING_OF_CLASS 64	/* first contacts of all that come from there */
 #define FEW_CONNS	16	/* as few as a group may be limited to */
 
 static struct hostile first, h;
@@ -409,9 +410,9 @@ TEST(groups_out_of_sync, .seconds = 60, .alone = true, .applies = as_client)
 		spoil_group(&kept[nr]);
 	}
 	TRUE(nr);
-	while (nr--) {
-		expect_alive(&kept[nr]);
-		hostile_close(&kept[nr]);
+	while (nr--) {		/* its link may be busy with memory that is not needed any more */
+		hostile_leave(&kept[nr]);
+		qp_destroy(&kept[nr].qp);
 	}
 	while (!gets_group(&first)) {
 		TRUE(now_ms() < end);
@@ -419,6 +420,27 @@ TEST(groups_out_of_sync, .seconds = 60, .alone = true, .applies = as_client)
 	}
 	hostile_close(&first);
 	set_sysctl("net/smc/max_link_groups_per_peer", 256);
+}
+
+/* A peer that claims to be many takes no more than a part of the 256 that all may form at a time */
+TEST(groups_of_many_names, .seconds = 60, .alone = true, .applies = as_client)
+{
+	static struct hostile many[FORMING_OF_CLASS + 1];
+	int i;
+
+	hostile_open(&first);
+	for (i = 0; i <= FORMING_OF_CLASS; i++) {
+		hostile_join(&many[i], &first);
+		many[i].peer_id += 1 + i;
+		if (!is_accepted(&many[i], MAX_HS))
+			break;
+	}
+	/* The honest programs may form one as well */
+	if (i > FORMING_OF_CLASS || i < FORMING_OF_CLASS / 2)
+		FAIL("%d first contacts at a time", i);
+	for (; i >= 0; i--)
+		hostile_leave(&many[i]);
+	leave_all();
 }
 
 /*
