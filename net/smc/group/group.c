@@ -30,7 +30,7 @@
 
 #define CLIENT_EXTRA	10	/* seconds that the client waits longer, at most */
 #define FORMING_MAX	256	/* groups of SMC-R that a namespace forms at a time, as server */
-#define FORMING_OF_CLASS 64	/* those of them with peers of one class of addresses, of any name */
+#define FORMING_OF_CLASS 64	/* those of them with peers of one class of addresses */
 #define FORMING_OF_KEY	4	/* those of them with one peer */
 #define WAKE_AT_ONCE	32	/* connections, before the lock is released */
 

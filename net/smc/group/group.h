@@ -54,8 +54,8 @@ struct smc_group_key {
  * @list: in smc_groups.list
  * @serial: position there; constant once listed
  * @node: in smc_groups.by_key
- * @peer_class: the class in which it counts until no connection can find it, and none is in it; NULL
- *	before it is admitted
+ * @peer_class: the class in which it counts until no connection can find it, and none is in it;
+ *	NULL before it is admitted
  * @idle_node: in smc_peer_class.idle
  * @forming: in @node, but not in @list: its first connection is in the handshake
  * @is_slow: the first contact takes longer than other connections wait for it

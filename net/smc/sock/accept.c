@@ -31,8 +31,9 @@ static spinlock_t *backlog_lock(const struct smc_sock *listener)
 }
 
 /*
- * TCP changes its count of the backlog under its lock as well, and ends a child there, which takes the
- * lock under which events of children come to smc_accept_stir(). So it is not taken inside of ours.
+ * TCP changes its count of the backlog under its lock as well, and ends a child there, which takes
+ * the lock under which events of children come to smc_accept_stir(). So it is not taken inside of
+ * ours.
  */
 static void lock_backlog(struct smc_sock *listener)
 {
