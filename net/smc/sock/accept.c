@@ -36,12 +36,14 @@ static spinlock_t *backlog_lock(const struct smc_sock *listener)
  * ours.
  */
 static void lock_backlog(struct smc_sock *listener)
+	__acquires(backlog_lock(listener)) __acquires(&listener->queue.lock)
 {
 	spin_lock_bh(backlog_lock(listener));
 	spin_lock(&listener->queue.lock);
 }
 
 static void unlock_backlog(struct smc_sock *listener)
+	__releases(&listener->queue.lock) __releases(backlog_lock(listener))
 {
 	spin_unlock(&listener->queue.lock);
 	spin_unlock_bh(backlog_lock(listener));

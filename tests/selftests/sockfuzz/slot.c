@@ -303,6 +303,24 @@ static void count_mode(const struct slot *slot)
 		CALL("(a connection over SMC)", 4 * slot->number, 0, 0);
 }
 
+static bool needs_listener(const struct slot *slot, int old_kind)
+{
+	return slot->kind != old_kind || slot->namespace != me->namespace || one_in(4) ||
+	       get_option(slot->fd[LISTENER], SO_ACCEPTCONN) != 1;
+}
+
+/* A listener and a client, not connected. @same: kind and namespace are those of before */
+static bool prepare(struct slot *slot, bool same, int old_kind)
+{
+	if (needs_listener(slot, old_kind)) {
+		slot->low_water &= same;
+		if (!put_listener(slot))
+			return false;
+	}
+	slot->peek_off &= same;
+	return (same && reuse_client(slot)) || put_socket(slot, 0, kinds[slot->kind].client);
+}
+
 /* @slot is locked against all that moves data; all else goes on meanwhile */
 static bool open_locked(struct slot *slot)
 {
@@ -315,15 +333,10 @@ static bool open_locked(struct slot *slot)
 	/* Ends of before go now, or when the new ones come */
 	if (one_in(2))
 		slot_close_fd(slot->fd[1]);
-	if (slot->kind != old_kind || slot->namespace != me->namespace || one_in(4) ||
-	    get_option(slot->fd[LISTENER], SO_ACCEPTCONN) != 1) {
-		slot->low_water &= same;
-		if (!put_listener(slot))
-			return false;
-	}
-	slot->peek_off &= same;
-	if (!(same && reuse_client(slot)) && !put_socket(slot, 0, kinds[slot->kind].client))
+	if (!prepare(slot, same, old_kind)) {	/* the client is that of before, with its bytes */
+		slot_close_fd(slot->fd[0]);
 		return false;
+	}
 	return connect_client(slot) && wait_server(slot);
 }
 
