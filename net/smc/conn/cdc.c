@@ -534,16 +534,14 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 /* Without conn->lock: answer, and wake who waits */
 static void act(struct smc_conn *conn, const struct outcome *out)
 {
-	struct sock *sk = conn->sk;
-
 	if (out->posted)
 		smc_cdc_kick(conn);
 	if (out->urgent)
 		smc_urgent_signal(conn);
 	if (out->readable)
-		sk->sk_data_ready(sk);
+		smc_conn_wake_readers(conn);
 	if (out->writable)
-		sk->sk_write_space(sk);
+		smc_conn_wake_writers(conn);
 	if (out->close_actions)
 		smc_close_finish(conn, out->close_actions);
 }

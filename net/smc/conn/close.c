@@ -58,12 +58,13 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 		error = EPIPE;
 	WRITE_ONCE(conn->state, step.next);
 	if (step.actions & SMC_CLOSE_EOF)	/* paired with starved() */
-		smp_store_release(&sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+		smp_store_release(&conn->shutdown, conn->shutdown | RCV_SHUTDOWN);
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);
 	if (step.actions & SMC_CLOSE_RESET) {
-		smp_store_release(&sk->sk_shutdown, SHUTDOWN_MASK);	/* as above */
 		WRITE_ONCE(sk->sk_err, error);
+		WRITE_ONCE(conn->failed, true);
+		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* as above */
 	}
 	if (flags) {
 		conn->tx.state_flags |= flags;
@@ -88,17 +89,17 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
  */
 void smc_close_finish(struct smc_conn *conn, u8 actions)
 {
-	struct sock *sk = conn->sk;
 	bool free;
 
 	if (actions & (SMC_CLOSE_SEND_DONE | SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_SEND_ABORT))
 		smc_cdc_kick(conn);
 	if (actions & SMC_CLOSE_RESET) {
-		sk_error_report(sk);
+		smc_conn_wake_error(conn);
 	} else if (actions & (SMC_CLOSE_EOF | SMC_CLOSE_NO_WRITE)) {
-		sk->sk_state_change(sk);
-		sk_wake_async(sk, SOCK_WAKE_WAITD,
-			      sk->sk_shutdown == SHUTDOWN_MASK ? POLL_HUP : POLL_IN);
+		bool both = READ_ONCE(conn->shutdown) == SHUTDOWN_MASK;
+
+		smc_conn_wake_all(conn);
+		sk_wake_async(conn->sk, SOCK_WAKE_WAITD, both ? POLL_HUP : POLL_IN);
 	}
 
 	if (!(actions & SMC_CLOSE_FREE))

@@ -174,6 +174,8 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->transport, transport);
 	conn->state = SMC_CLOSE_ACTIVE;
+	conn->shutdown = 0;
+	conn->failed = false;
 	conn->has_early = false;
 	conn->freeing = false;
 	spin_unlock_bh(&conn->lock);
@@ -328,8 +330,7 @@ void smc_conn_free(struct smc_conn *conn)
 {
 	struct module *owner = conn->transport->owner;
 
-	/* The patience with a silent peer, which no one needs any more */
-	sk_stop_timer(conn->sk, &conn->sk->sk_timer);
+	sk_stop_timer(conn->sk, &conn->timer);	/* the timeout for a silent peer */
 	hrtimer_cancel(&conn->tx.flush);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);

@@ -11,6 +11,35 @@ struct smc_group;
 
 #define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
 
+/*
+ * Those who wait for the connection: where they are, and how to wake them. What TCP tells of its own
+ * connection has other ways, see sock/tcp.c. Any context.
+ */
+static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
+{
+	return sk_sleep(conn->sk);
+}
+
+static inline void smc_conn_wake_readers(const struct smc_conn *conn)
+{
+	conn->sk->sk_data_ready(conn->sk);
+}
+
+static inline void smc_conn_wake_writers(const struct smc_conn *conn)
+{
+	conn->sk->sk_write_space(conn->sk);
+}
+
+static inline void smc_conn_wake_all(const struct smc_conn *conn)
+{
+	conn->sk->sk_state_change(conn->sk);
+}
+
+static inline void smc_conn_wake_error(const struct smc_conn *conn)
+{
+	sk_error_report(conn->sk);
+}
+
 /* conn.c */
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*progress)(struct smc_conn *conn));

@@ -188,10 +188,7 @@ static bool at_mark(const struct reader *r)
 
 static bool arrived(const struct smc_conn *conn, u32 seen)
 {
-	const struct sock *sk = conn->sk;
-
-	return smc_rx_available(conn) > seen || READ_ONCE(sk->sk_err) ||
-	       READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+	return smc_rx_available(conn) > seen || READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 }
 
 static bool done_waiting(struct smc_conn *conn, u32 seen)
@@ -245,30 +242,31 @@ static int wait_for_data(struct reader *r, long *timeo)
 		return sock_intr_errno(*timeo);
 	if (spin(r->conn, r->peeked))
 		return 0;
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue(smc_conn_waiters(r->conn), &wait);
 	sk_wait_event(sk, timeo, done_waiting(r->conn, r->peeked), &wait);
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(smc_conn_waiters(r->conn), &wait);
 	return 0;
 }
 
 /* Nothing is there: 1 for end of stream, a negative errno, or 0 to go on */
 static int starved(struct reader *r, int copied, long *timeo)
 {
-	struct sock *sk = r->conn->sk;
+	struct smc_conn *conn = r->conn;
+	struct sock *sk = conn->sk;
+	u8 shutdown;
 
 	/*
 	 * As TCP: after a proper end, what came later is no error of reading. conn->lock is not
 	 * held: paired with apply_state_flags() and smc_close_apply(), the bytes before the end
-	 * are seen with it.
+	 * are seen with it, and the error that is the end.
 	 */
-	if (smp_load_acquire(&r->conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
-		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
-	if (READ_ONCE(sk->sk_err))
+	if (smp_load_acquire(&conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
+		return smc_rx_available(conn) > r->peeked ? 0 : 1;
+	shutdown = smp_load_acquire(&conn->shutdown);
+	if (READ_ONCE(conn->failed) && READ_ONCE(sk->sk_err))
 		return copied ? 1 : sock_error(sk);
-	if (smp_load_acquire(&sk->sk_shutdown) & RCV_SHUTDOWN) {	/* as above */
-		/* The last bytes may have come with the end */
-		return smc_rx_available(r->conn) > r->peeked ? 0 : 1;
-	}
+	if (shutdown & RCV_SHUTDOWN)	/* the last bytes may have come with the end */
+		return smc_rx_available(conn) > r->peeked ? 0 : 1;
 	return wait_for_data(r, timeo);
 }
 
@@ -341,12 +339,11 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 void smc_rx_wait(struct smc_conn *conn)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = conn->sk;
 
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue(smc_conn_waiters(conn), &wait);
 	if (!done_waiting(conn, 0))
 		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(smc_conn_waiters(conn), &wait);
 }
 
 /**

@@ -28,10 +28,7 @@ bool smc_tx_writable(const struct smc_conn *conn)
 /* Can nothing be sent any more? */
 static bool refused(const struct smc_conn *conn)
 {
-	const struct sock *sk = conn->sk;
-
-	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
-	       READ_ONCE(conn->tx.refused);
+	return READ_ONCE(conn->shutdown) & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused);
 }
 
 /*
@@ -41,21 +38,21 @@ static bool refused(const struct smc_conn *conn)
  */
 static bool lose(struct smc_conn *conn, struct msghdr *msg)
 {
-	struct sock *sk = conn->sk;
 	bool lost;
 
 	spin_lock_bh(&conn->lock);
-	lost = conn->tx.refused && !sk->sk_err && !(sk->sk_shutdown & SEND_SHUTDOWN);
+	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
 	if (lost && msg_data_left(msg)) {
-		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-		WRITE_ONCE(sk->sk_err, EPIPE);
+		WRITE_ONCE(conn->sk->sk_err, EPIPE);
+		WRITE_ONCE(conn->failed, true);
+		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* paired with starved() */
 	}
 	spin_unlock_bh(&conn->lock);
 	if (!lost)
 		return false;
 	if (msg_data_left(msg)) {
 		iov_iter_advance(&msg->msg_iter, msg_data_left(msg));
-		sk_error_report(sk);
+		smc_conn_wake_error(conn);
 	}
 	return true;
 }
@@ -76,7 +73,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 	struct sock *sk = conn->sk;
 	int err = 0;
 
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue(smc_conn_waiters(conn), &wait);
 	while (!done_waiting(conn)) {
 		if (!*timeo) {
 			err = -EAGAIN;
@@ -88,7 +85,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 		}
 		sk_wait_event(sk, timeo, done_waiting(conn), &wait);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(smc_conn_waiters(conn), &wait);
 	return err;
 }
 

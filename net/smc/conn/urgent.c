@@ -94,7 +94,7 @@ void smc_urgent_signal(struct smc_conn *conn)
 	if (sk->sk_socket)
 		sk_send_sigurg(sk);
 	read_unlock_bh(&sk->sk_callback_lock);
-	sk->sk_data_ready(sk);
+	smc_conn_wake_readers(conn);
 }
 
 /**

@@ -27,6 +27,7 @@
 #include <linux/hrtimer.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
@@ -161,6 +162,9 @@ struct smc_conn_urgent {
  * @lock: protects what is marked so; taken with bottom halves off. No other
  *	lock of ours is taken inside, except by the transport's cdc_post
  * @state: how far it is ended, enum smc_close_state; @lock
+ * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN as the application has it; written under @lock. Read
+ *	without it by smp_load_acquire(), so that the last bytes and @failed are seen as well
+ * @failed: it was reset; what the application is told of that, once, is in sk_err; @lock
  * @attached: control data is taken: the handshake is over; @lock
  * @has_early: @early was received before; @lock
  * @early: the last control data that came too early; @lock
@@ -176,6 +180,8 @@ struct smc_conn_urgent {
  * @rx_state_flags: state flags last received, for monitoring
  * @free_work: gives the memory back, when that is found out where one cannot sleep
  * @kick_work: kicks the peer, where that would nest too deep
+ * @timer: of the socket: when its handshake has taken too long, or a peer that is to end the
+ *	connection. A running one holds a reference to the socket
  * @dead: in the list of smc_conn_reap()
  */
 struct smc_conn {
@@ -197,6 +203,8 @@ struct smc_conn {
 	u32 peer_token;
 	spinlock_t lock;	/* protects what says so above */
 	u8 state;
+	u8 shutdown;
+	bool failed;
 	bool attached;
 	bool has_early;
 	struct smc_cdc early;
@@ -211,6 +219,7 @@ struct smc_conn {
 	u8 rx_state_flags;
 	struct work_struct free_work;
 	struct work_struct kick_work;
+	struct timer_list timer;
 	struct llist_node dead;
 };
 

@@ -315,7 +315,7 @@ static bool accept_new(struct smc_sock *listener, bool in_accept)
 static void call_acceptor(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
-	struct timer_list *timer = &listener->sk.sk_timer;
+	struct timer_list *timer = &listener->conn.timer;
 	struct smc_acceptor *acceptor;
 
 	lockdep_assert_held(&q->lock);

@@ -164,7 +164,7 @@ static void sock_work(struct work_struct *work)
  */
 static void sock_timer(struct timer_list *timer)
 {
-	struct smc_sock *smc = container_of(timer, struct smc_sock, sk.sk_timer);
+	struct smc_sock *smc = container_of(timer, struct smc_sock, conn.timer);
 
 	if (READ_ONCE(smc->state) == SMC_SOCK_HANDSHAKE)
 		smc_tcp_event(smc);
@@ -182,7 +182,7 @@ static void sock_timer(struct timer_list *timer)
  */
 void smc_sock_timer(struct smc_sock *smc, unsigned long expires)
 {
-	sk_reset_timer(&smc->sk, &smc->sk.sk_timer, expires);
+	sk_reset_timer(&smc->sk, &smc->conn.timer, expires);
 }
 
 static void sock_destruct(struct sock *sk)
@@ -221,7 +221,7 @@ void smc_sock_setup(struct socket *sock, struct sock *sk)
 	INIT_LIST_HEAD(&smc->child);
 	INIT_LIST_HEAD(&smc->ready);
 	INIT_LIST_HEAD(&smc->stirred);
-	timer_setup(&sk->sk_timer, sock_timer, 0);
+	timer_setup(&smc->conn.timer, sock_timer, 0);
 
 	sk->sk_state = TCP_CLOSE;
 	sk->sk_destruct = sock_destruct;
@@ -440,7 +440,7 @@ void smc_sock_kill(struct smc_sock *smc)
 	if (unfinished)
 		smc_handshake_free(smc->hs);
 	smc->hs = NULL;
-	sk_stop_timer(sk, &sk->sk_timer);
+	sk_stop_timer(sk, &smc->conn.timer);
 	if (smc->state == SMC_SOCK_ACTIVE) {
 		/* Of a way that was lost, the peer learns by TCP only (R-TRM-09) */
 		reset = end_connection(smc) || smc->conn.lost;

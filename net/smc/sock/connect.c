@@ -84,7 +84,7 @@ static void finish(struct smc_sock *smc, enum smc_outcome outcome)
 		smc_stats_handshake_took(smc_net(sock_net(&smc->sk))->stats, us);
 	smc->hs = NULL;
 	smc_handshake_free(hs);
-	sk_stop_timer(&smc->sk, &smc->sk.sk_timer);
+	sk_stop_timer(&smc->sk, &smc->conn.timer);
 	switch (outcome) {
 	case SMC_CONNECTED:
 		connected(smc);
@@ -264,7 +264,7 @@ void smc_connect_cancel(struct smc_sock *smc)
 	if (smc->hs)
 		smc_handshake_free(smc->hs);
 	smc->hs = NULL;
-	sk_stop_timer(sk, &sk->sk_timer);
+	sk_stop_timer(sk, &smc->conn.timer);
 	smc_tcp_disconnect(smc);
 	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
 	smc_conn_cancel(&smc->conn);

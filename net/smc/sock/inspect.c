@@ -103,7 +103,9 @@ void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out)
 		out->reason = READ_ONCE(smc->reason);
 		out->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
 	}
-	if (out->state == SMC_SOCK_ACTIVE || out->state == SMC_SOCK_CLOSED)
-		out->connected = smc_conn_inspect(&smc->conn, &out->conn);
+	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_CLOSED)
+		return;
+	out->shutdown = READ_ONCE(smc->conn.shutdown);
+	out->connected = smc_conn_inspect(&smc->conn, &out->conn);
 }
 EXPORT_SYMBOL_GPL(smc_sock_inspect);

@@ -284,8 +284,7 @@ static bool poll_writable(struct smc_conn *conn)
 static __poll_t poll_active(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
-	const struct sock *sk = &smc->sk;
-	u8 shutdown = READ_ONCE(sk->sk_shutdown);
+	u8 shutdown = READ_ONCE(conn->shutdown);
 	__poll_t mask = 0;
 
 	if (shutdown == SHUTDOWN_MASK)
@@ -398,7 +397,6 @@ int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 static int shutdown_active(struct smc_sock *smc, int how)
 {
 	struct smc_conn *conn = &smc->conn;
-	struct sock *sk = &smc->sk;
 
 	if (smc_close_both_done(READ_ONCE(conn->state)))
 		return -ENOTCONN;
@@ -409,9 +407,9 @@ static int shutdown_active(struct smc_sock *smc, int how)
 		smc_close_event(conn, SMC_CLOSE_SHUT_WR, 0);
 
 	spin_lock_bh(&conn->lock);
-	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	smp_store_release(&conn->shutdown, conn->shutdown | how);	/* paired with starved() */
 	spin_unlock_bh(&conn->lock);
-	sk->sk_state_change(sk);
+	smc_conn_wake_all(conn);
 	return 0;
 }
 
