@@ -64,7 +64,7 @@ static void offer_r1(const struct smc_handshake *hs, const struct smc_local *loc
 		if (out->offers & SMC_VARIANT_R2 &&
 		    memcmp(out->mac, port->mac, sizeof(out->mac)))
 			continue;
-		if (!smc_subnet_describe(hs->tcp->sk, &out->subnet))
+		if (!smc_subnet_describe(hs->tcp, &out->subnet))
 			return;
 		out->offers |= SMC_VARIANT_R1;
 		out->gid = port->gid;
@@ -106,7 +106,7 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 	u32 reason;
 	int err;
 
-	reason = smc_handshake_excluded(hs->tcp->sk);
+	reason = smc_handshake_excluded(hs->tcp);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	smc_handshake_local(hs, &local);
@@ -148,7 +148,7 @@ static void get_key(const struct smc_handshake *hs, const struct smc_candidate *
 	key->role = SMC_CLIENT;
 	key->variant = accept->variant;
 	key->eid = accept->eid;
-	smc_subnet_remote(hs->tcp->sk, &key->remote);
+	smc_subnet_remote(hs->tcp, &key->remote);
 	if (accept->variant & SMC_VARIANTS_R) {
 		key->peer_id = accept->rdma.peer_id;
 		key->peer.gid = accept->rdma.gid;

@@ -23,7 +23,7 @@
  *
  * Return: the handshake, for smc_handshake_free(), or NULL.
  */
-struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct socket *tcp)
+struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp)
 {
 	struct smc_handshake *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT);
 

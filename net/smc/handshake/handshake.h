@@ -77,7 +77,7 @@ enum smc_phase {
  */
 struct smc_handshake {
 	struct smc_conn *conn;
-	struct socket *tcp;
+	struct sock *tcp;
 	enum smc_phase phase;
 	u8 expected;
 	unsigned long since;
@@ -104,7 +104,7 @@ struct smc_handshake {
 };
 
 /* handshake.c */
-struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct socket *tcp);
+struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp);
 void smc_handshake_free(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_start(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
@@ -139,7 +139,7 @@ void smc_subnet_remote(const struct sock *tcp, struct in6_addr *out);
 
 /* io.c */
 int smc_handshake_receive(struct smc_handshake *hs);
-int smc_handshake_write(struct socket *tcp, const void *buf, size_t len);
+int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 
 /* client.c, server.c: one function for each message or answer that can come in */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs);

@@ -12,15 +12,49 @@
 /* Room for growth of the Proposal, which is 652 bytes at most today */
 #define LONGEST	2048
 
+/* For tcp_read_sock(). Return: bytes taken out of the segment, or a negative errno */
+static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset,
+			size_t len)
+{
+	int bytes = min(len, desc->count);
+	u8 *to = desc->arg.data;
+	int err;
+
+	err = skb_copy_bits(skb, offset, to + desc->written, bytes);
+	if (err)
+		return err;
+	desc->written += bytes;
+	desc->count -= bytes;
+	return bytes;
+}
+
+/* Nothing is there to read: why? As tcp_recvmsg() finds out; the lock of @tcp is held */
+static int error_when_empty(struct sock *tcp)
+{
+	if (sock_flag(tcp, SOCK_DONE))
+		return -ENODATA;
+	if (tcp->sk_err)
+		return sock_error(tcp);
+	if (tcp->sk_shutdown & RCV_SHUTDOWN)
+		return -ENODATA;
+	return tcp->sk_state == TCP_CLOSE ? -ENOTCONN : -EAGAIN;
+}
+
 /* Return: bytes read, -EAGAIN, -ENODATA at the end of the stream, or an error */
 static int read_some(struct smc_handshake *hs, u16 want)
 {
-	struct kvec vec = { .iov_base = hs->in + hs->have, .iov_len = want - hs->have };
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	read_descriptor_t desc = {
+		.arg.data = hs->in + hs->have,
+		.count = want - hs->have,
+	};
 	int n;
 
-	n = kernel_recvmsg(hs->tcp, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
-	return n ? n : -ENODATA;
+	lock_sock(hs->tcp);
+	n = tcp_read_sock(hs->tcp, &desc, copy_segment);
+	if (!n)
+		n = error_when_empty(hs->tcp);
+	release_sock(hs->tcp);
+	return n;
 }
 
 static int read_up_to(struct smc_handshake *hs, u16 want)
@@ -96,7 +130,7 @@ struct no_stamps {
 
 /**
  * smc_handshake_write() - write one message
- * @tcp: TCP connection
+ * @sk: TCP connection; not locked by the caller
  * @buf: message
  * @len: its length
  *
@@ -106,7 +140,7 @@ struct no_stamps {
  *
  * Return: 0 or a negative errno.
  */
-int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
+int smc_handshake_write(struct sock *sk, const void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct no_stamps no_stamps = {
@@ -117,10 +151,10 @@ int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
 		},
 	};
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct sock *sk = tcp->sk;
 	u8 nonagle;
 	int n;
 
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	lock_sock(sk);
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_TX_RECORD_MASK) {
 		msg.msg_control = &no_stamps;
@@ -128,7 +162,7 @@ int smc_handshake_write(struct socket *tcp, const void *buf, size_t len)
 	}
 	nonagle = tcp_sk(sk)->nonagle;
 	tcp_sk(sk)->nonagle = TCP_NAGLE_OFF;
-	n = kernel_sendmsg_locked(sk, &msg, &vec, 1, len);
+	n = tcp_sendmsg_locked(sk, &msg, len);
 	tcp_sk(sk)->nonagle = nonagle;
 	release_sock(sk);
 	if (n == len)

@@ -10,7 +10,7 @@ static void get_candidates(struct smc_handshake *hs, enum smc_mode mode)
 
 	hs->transports[mode] = transport;
 	if (transport)
-		transport->candidates(sock_net(hs->conn->sk), hs->tcp->sk, &hs->candidates[mode]);
+		transport->candidates(sock_net(hs->conn->sk), hs->tcp, &hs->candidates[mode]);
 }
 
 /* @variants: those that the operator allows (V2-ELG-14) */
@@ -52,7 +52,7 @@ void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local)
 	local->nr_ueids = eids.nr_ueids;
 	memcpy(local->ueids, eids.ueids, sizeof(eids.ueids));
 	local->seid = eids.seid;
-	local->ipv4 = smc_subnet_is_ipv4(hs->tcp->sk);
+	local->ipv4 = smc_subnet_is_ipv4(hs->tcp);
 	local->max_conns = READ_ONCE(sn->knobs.max_conns);
 	local->max_links = READ_ONCE(sn->knobs.max_links);
 

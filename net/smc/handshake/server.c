@@ -72,7 +72,7 @@ static void describe_group(struct smc_handshake *hs)
 	key->peer.gid = choice->peer_gid;
 	key->local = entry->candidate->address;
 	key->eid = choice->eid;
-	smc_subnet_remote(hs->tcp->sk, &key->remote);
+	smc_subnet_remote(hs->tcp, &key->remote);
 	if (mode == SMC_MODE_R)
 		memcpy(key->peer.mac, choice->peer_mac, sizeof(key->peer.mac));
 	if (choice->variant & SMC_VARIANTS_V2)
@@ -102,7 +102,7 @@ static u32 choose(struct smc_handshake *hs)
 	find_reach_d(hs, &local);
 	assume_reach(&local);
 	if (proposal->offers & SMC_VARIANTS_V1)
-		local.same_subnet = smc_subnet_shared(hs->tcp->sk, &proposal->subnet);
+		local.same_subnet = smc_subnet_shared(hs->tcp, &proposal->subnet);
 	reason = smc_select(&local, proposal, &hs->choice);
 	if (reason || !(hs->choice.variant & SMC_VARIANTS_R))
 		return reason;
@@ -135,7 +135,7 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	int err;
 
 	hs->version = hs->msg.proposal.version;
-	reason = smc_handshake_excluded(hs->tcp->sk);
+	reason = smc_handshake_excluded(hs->tcp);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	reason = choose(hs);

@@ -125,7 +125,7 @@ enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 		return SMC_FALLBACK;
 	}
 	want_buffer(&smc->conn, &smc->sk);
-	smc->hs = smc_handshake_create(&smc->conn, smc->tcp);
+	smc->hs = smc_handshake_create(&smc->conn, smc->tcp->sk);
 	if (!smc->hs) {		/* the peer expects a handshake: TCP is no way out */
 		failed(smc, -ENOMEM);
 		return SMC_FAILED;
