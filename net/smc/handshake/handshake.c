@@ -200,7 +200,8 @@ enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase ph
  */
 enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error)
 {
-	hs->error = error;
+	/* So TCP calls a reset behind a FIN; for a program that connects, it is a reset */
+	hs->error = error == -EPIPE ? -ECONNRESET : error;
 	return SMC_FAILED;
 }
 
