@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -174,12 +175,23 @@ void fail(const char *format, ...)
 	end_failure();
 }
 
+/* A failure of TCP's is none of ours */
+static const char *name_mode(int fd)
+{
+	int protocol = 0;
+	socklen_t len = sizeof(protocol);
+
+	getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
+	return protocol == IPPROTO_TCP ? "TCP" : "SMC";
+}
+
 void fail_on(const struct slot *slot, int dir, const char *format, ...)
 {
 	va_list args;
 
 	begin_failure();
-	printf("# slot %d, connection %u, way %d:\n", slot->number, slot->id, dir);
+	printf("# slot %d, connection %u (%s, %s to %s), way %d:\n", slot->number, slot->id,
+	       kinds[slot->kind].name, name_mode(slot->fd[0]), name_mode(slot->fd[1]), dir);
 	va_start(args, format);
 	tell_failure(format, args);
 	va_end(args);
