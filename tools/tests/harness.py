@@ -12,7 +12,7 @@ import kernel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
-TOOLS = ("smc", "smc_run", "smcss", "smcd", "smcr", "smc_pnet")
+TOOLS = ("smc", "smc_run", "smcss", "smcd", "smcr", "smc_pnet", "smc-ismd")
 TIME_LIMIT = 120        # seconds; only a hanging tool takes this long
 
 tests = []

@@ -11,7 +11,8 @@ from harness import SOURCE, TOOLS, Skip, check, equal, test
 
 TREE = os.path.dirname(SOURCE)
 PAGES = {"smc": "smc/smc.8", "smc_run": "smc_run/smc_run.8", "smcss": "smcss/smcss.8",
-         "smcd": "smcd/smcd.8", "smcr": "smcd/smcr.8", "smc_pnet": "smc_pnet/smc_pnet.8"}
+         "smcd": "smcd/smcd.8", "smcr": "smcd/smcr.8", "smc_pnet": "smc_pnet/smc_pnet.8",
+         "smc-ismd": "smc-ismd/smc-ismd.8"}
 
 
 def read(name, folder=SOURCE):
@@ -33,7 +34,7 @@ def options(bench, tool):
 
 @test
 def manual_pages_have_every_option(bench):
-    for tool in ("smc", "smc_run", "smcss", "smc_pnet"):
+    for tool in ("smc", "smc_run", "smcss", "smc_pnet", "smc-ismd"):
         page = read(PAGES[tool])
         words = set(re.findall(r"\bFl ([\w, ]*\w)", page))
         documented = {f"-{letter}" for text in words for letter in
@@ -118,13 +119,14 @@ def complete(bench, *words):
 
 @test
 def completion_offers_every_option(bench):
-    for tool in ("smc", "smc_run", "smcss", "smc_pnet"):
+    for tool in ("smc", "smc_run", "smcss", "smc_pnet", "smc-ismd"):
         wanted = options(bench, tool)
         offered = set(complete(bench, tool, "-") + complete(bench, tool, "--"))
         equal(wanted - offered, set(), tool)
         # and nothing that does not exist
         for option in offered - {"-r", "-t", "-a", "-d", "-D", "-I", "-P", "-w", "--add",
-                                 "--delete", "--ibdevice", "--ibport", "--interface"}:
+                                 "--delete", "--ibdevice", "--ibport", "--interface", "-c", "-s",
+                                 "--config", "--run", "--state"}:
             result = bench.run([tool, option, "-h"])
             check("invalid option" not in result.err and "unrecognized" not in result.err,
                   f"{tool} {option}")
@@ -159,6 +161,15 @@ def completion_asks_the_kernel_for_names(bench):
 
 
 @test
+def completion_knows_commands_of_the_daemon(bench):
+    commands = re.findall(r"^  ([a-z]+)  +|^  (pair|attach) ", bench.run(["smc-ismd", "-h"]).ok(),
+                          re.MULTILINE)
+    equal(set(complete(bench, "smc-ismd", "")), {a or b for a, b in commands})
+    equal(complete(bench, "smc-ismd", "-j", "st"), ["status"])
+    equal(complete(bench, "smc-ismd", "status", ""), [])
+
+
+@test
 def completion_of_smc_run_is_that_of_the_command(bench):
     check("env" in complete(bench, "smc_run", "-r", "1k", "en"), "no commands")
     equal(complete(bench, "smc_run", "-r", ""), [], "a size")
@@ -187,7 +198,8 @@ def installation_is_complete_and_can_be_undone(bench):
     wanted = {f"usr/bin/{tool}" for tool in TOOLS}
     wanted |= {f"usr/share/man/man8/{tool}.8" for tool in TOOLS}
     wanted |= {f"usr/share/bash-completion/completions/{name}" for name in (*TOOLS, "smc-tools")}
-    wanted |= {"usr/lib/somewhere/libsmc-preload.so", "usr/share/man/man7/af_smc.7"}
+    wanted |= {"usr/lib/somewhere/libsmc-preload.so", "usr/share/man/man7/af_smc.7",
+               "usr/lib/systemd/system/smc-ismd.service", "usr/lib/sysusers.d/smc-ismd.conf"}
     equal(set(found), wanted)
     for name, status in found.items():
         if not stat.S_ISLNK(status.st_mode):

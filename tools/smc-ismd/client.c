@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "log.h"
+#include "protocol.h"
+
+#define RING_MICROSECONDS	2000
+
+void client_log(const struct end *end, int level, const char *format, ...)
+{
+	const struct kept_pair *kept = end->pair->kept;
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	log_line(level, "%s of %s/%s %s", kept->name[end->side], kept->name[0], kept->name[1],
+		 text);
+}
+
+/* Write down that the last message was sent, if it was; also for a process that could not do so. */
+void client_settle(struct end *end)
+{
+	struct kept_end *kept = end->kept;
+
+	if (!kept->sent.msg_len)
+		return;
+	kept->progress = kept->next;
+	state_barrier();
+	kept->sent.msg_len = 0;
+}
+
+static int send_message(struct end *end, const struct message *message, int passed)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	int64_t number = htole64(message->number);
+	struct iovec part = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct kept_end *kept = end->kept;
+	struct msghdr *header = &kept->sent.msg_hdr;
+	struct cmsghdr *rights;
+
+	*header = (struct msghdr){ .msg_iov = &part, .msg_iovlen = 1 };
+	if (passed >= 0) {
+		header->msg_control = control;
+		header->msg_controllen = sizeof(control);
+		rights = CMSG_FIRSTHDR(header);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(rights), &passed, sizeof(int));
+	}
+	kept->next = kept->progress;
+	protocol_sent(&kept->next, message);
+	state_barrier();
+	/* So few bytes go as a whole or not at all. */
+	if (sendmmsg(end->client.fd, &kept->sent, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
+		return -errno;
+	client_settle(end);
+	return 0;
+}
+
+static int passed_with(const struct end *end, const struct message *message)
+{
+	switch (message->kind) {
+	case MESSAGE_MEMORY:
+		return end->pair->memory;
+	case MESSAGE_PEER_VECTOR:
+		return end->pair->end[!end->side].vector[message->vector];
+	case MESSAGE_OWN_VECTOR:
+		return end->vector[message->vector];
+	default:
+		return -1;
+	}
+}
+
+bool client_tell(struct end *end)
+{
+	const struct pair *pair = end->pair;
+	struct kept_end *kept = end->kept;
+	struct message message;
+	int error;
+
+	for (;;) {
+		message = protocol_next(&kept->progress, kept->id, pair->end[!end->side].kept->id,
+					pair->kept->vectors);
+		if (message.kind == MESSAGE_NONE)
+			return true;
+		error = send_message(end, &message, passed_with(end, &message));
+		if (error == -EAGAIN)
+			return true;	/* there will be an event */
+		if (error == -EPIPE || error == -ECONNRESET)
+			return true;	/* the same */
+		if (error)
+			return false;
+	}
+}
+
+/*
+ * The client has the same eventfd. It may have filled it, and cleared the flag that keeps us from
+ * waiting then; an alarm ends that. What is full interrupts anyway. Where there is room, an alarm
+ * changes nothing, however early it comes.
+ */
+void client_ring(struct end *end)
+{
+	const struct itimerval limit = {
+		.it_value.tv_usec = RING_MICROSECONDS, .it_interval.tv_usec = RING_MICROSECONDS,
+	};
+	const struct itimerval off = { };
+
+	if (end->client.fd < 0)
+		return;
+	setitimer(ITIMER_REAL, &limit, NULL);
+	if (eventfd_write(end->vector[0], 1) && errno != EAGAIN)
+		client_log(end, LOG_WARNING, "cannot be interrupted: %s", strerror(errno));
+	setitimer(ITIMER_REAL, &off, NULL);
+	end->kept->rings++;
+}
+
+void client_close_vectors(struct end *end)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_ISM_SHMEM_VECTORS_MAX; i++) {
+		if (end->vector[i] >= 0)
+			close(end->vector[i]);
+		end->vector[i] = -1;
+	}
+}
+
+bool client_make_vectors(struct end *end, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		end->vector[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (end->vector[i] < 0) {
+			client_close_vectors(end);
+			return false;
+		}
+	}
+	return true;
+}
+
+void client_log_arrival(const struct end *end)
+{
+	struct ucred who = { .pid = -1, .uid = -1 };
+	socklen_t length = sizeof(who);
+
+	getsockopt(end->client.fd, SOL_SOCKET, SO_PEERCRED, &who, &length);
+	client_log(end, LOG_INFO, "is there: number %u, process %d of user %u", end->kept->id,
+		   (int)who.pid, who.uid);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "control.h"
+#include "place.h"
+#include "policy.h"
+
+static void complain(const char *text)
+{
+	fprintf(stderr, "smc-ismd: %s\n", text);
+}
+
+static int complain_file(const char *path)
+{
+	fprintf(stderr, "smc-ismd: %s: %s\n", path, strerror(errno));
+	return EXIT_FAILURE;
+}
+
+static struct policy *read_policy(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	struct policy *policy;
+
+	if (!file) {
+		complain_file(path);
+		return NULL;
+	}
+	policy = policy_read(file, path, complain);
+	fclose(file);
+	return policy;
+}
+
+int command_check(const char *policy_file)
+{
+	struct policy *policy = read_policy(policy_file);
+	char size[SIZE_TEXT];
+	unsigned int i;
+
+	if (!policy)
+		return EXIT_FAILURE;
+	printf("fabric %u, %u machines, %u pairs\n", policy->fabric, policy->vms, policy->pairs);
+	for (i = 0; i < policy->pairs; i++)
+		printf("%s/%s: %s, %u vectors\n", policy->pair[i].vm[0]->name,
+		       policy->pair[i].vm[1]->name, policy_size(policy->pair[i].size, size),
+		       policy->pair[i].vectors);
+	policy_free(policy);
+	return EXIT_SUCCESS;
+}
+
+static void print_qemu(const char *vm, const char *peer, unsigned int vectors)
+{
+	char path[PLACE_BYTES];
+
+	place_socket(path, vm, peer);
+	printf("-chardev socket,id=smc-%s,path=%s ", peer, path);
+	printf("-device ivshmem-doorbell,chardev=smc-%s,vectors=%u\n", peer, vectors);
+}
+
+static void print_xml(const char *vm, const char *peer, unsigned int vectors)
+{
+	char path[PLACE_BYTES];
+
+	place_socket(path, vm, peer);
+	printf("<shmem name='smc-%s' role='peer'>\n"
+	       "  <model type='ivshmem-doorbell'/>\n"
+	       "  <server path='%s'/>\n"
+	       "  <msi vectors='%u' ioeventfd='on'/>\n"
+	       "</shmem>\n", peer, path, vectors);
+}
+
+static void print_both(const char *vm, const char *peer, unsigned int vectors)
+{
+	printf("%s, for QEMU:\n", vm);
+	print_qemu(vm, peer, vectors);
+	printf("\n%s, for libvirt:\n", vm);
+	print_xml(vm, peer, vectors);
+}
+
+static void print_attachment(const struct policy_pair *pair, const char *vm, const char *peer,
+			     enum attach_format format)
+{
+	switch (format) {
+	case ATTACH_QEMU:
+		print_qemu(vm, peer, pair->vectors);
+		break;
+	case ATTACH_XML:
+		print_xml(vm, peer, pair->vectors);
+		break;
+	case ATTACH_BOTH:
+		print_both(vm, peer, pair->vectors);
+		putchar('\n');
+		print_both(peer, vm, pair->vectors);
+		break;
+	}
+}
+
+int command_attach(const char *policy_file, const char *vm, const char *peer,
+		   enum attach_format format)
+{
+	struct policy *policy = read_policy(policy_file);
+	const struct policy_pair *pair;
+
+	if (!policy)
+		return EXIT_FAILURE;
+	pair = policy_find(policy, vm, peer);
+	if (pair && !place_fits(vm, peer)) {
+		fprintf(stderr, "smc-ismd: %s and %s: no path of a socket is so long\n", vm, peer);
+		pair = NULL;
+	} else if (pair) {
+		print_attachment(pair, vm, peer, format);
+	} else {
+		fprintf(stderr, "smc-ismd: %s does not let %s and %s share memory\n", policy_file,
+			vm, peer);
+	}
+	policy_free(policy);
+	return pair ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static bool has_vm(const struct policy *policy, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < policy->vms; i++)
+		if (!strcmp(policy->vm[i]->name, name))
+			return true;
+	return false;
+}
+
+/* The text of a file, or of none; the caller frees it. */
+static char *read_text(const char *path)
+{
+	FILE *file = fopen(path, "re"), *copy;
+	char *text = NULL, buffer[4096];
+	size_t size, length;
+
+	if (!file && errno != ENOENT)
+		return NULL;
+	copy = open_memstream(&text, &size);
+	if (!copy)
+		abort();
+	while (file && (length = fread(buffer, 1, sizeof(buffer), file)) > 0)
+		fwrite(buffer, 1, length, copy);
+	fclose(copy);
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* The policy in @text, which is to become that file; NULL: it has errors. */
+static struct policy *parse_text(char *text, const char *path)
+{
+	FILE *file = text[0] ? fmemopen(text, strlen(text), "r") : fopen("/dev/null", "r");
+	struct policy *policy;
+
+	if (!file)
+		abort();
+	policy = policy_read(file, path, complain);
+	fclose(file);
+	return policy;
+}
+
+static char *extend(const char *text, const struct policy *policy, char **words, int count)
+{
+	size_t size, length = strlen(text);
+	char *longer = NULL;
+	FILE *out = open_memstream(&longer, &size);
+	int i;
+
+	if (!out)
+		abort();
+	fputs(text, out);
+	if (length && text[length - 1] != '\n')
+		fputc('\n', out);
+	for (i = 0; i < 2; i++)
+		if (!has_vm(policy, words[i]))
+			fprintf(out, "vm %s\n", words[i]);
+	fputs("pair", out);
+	for (i = 0; i < count; i++)
+		fprintf(out, " %s", words[i]);
+	fputc('\n', out);
+	fclose(out);
+	return longer;
+}
+
+/* At once, or not at all; with the mode that it has. */
+static int replace_file(const char *path, const char *text)
+{
+	char real[PATH_MAX], temporary[PATH_MAX + 16];
+	struct stat status;
+	FILE *file;
+
+	if (!realpath(path, real))
+		snprintf(real, sizeof(real), "%s", path);
+	snprintf(temporary, sizeof(temporary), "%s.smc-ismd", real);
+	file = fopen(temporary, "we");
+	if (!file)
+		return complain_file(temporary);
+	if (!stat(real, &status))
+		fchmod(fileno(file), status.st_mode & 07777);
+	if (fputs(text, file) < 0 || fflush(file) || fsync(fileno(file)) || fclose(file) ||
+	    rename(temporary, real))
+		return complain_file(temporary);
+	return EXIT_SUCCESS;
+}
+
+static int add_pair(const char *path, char *text, const struct policy *policy, char **words,
+		    int count)
+{
+	char *longer = extend(text, policy, words, count);
+	struct policy *checked = parse_text(longer, path);
+	int ret = EXIT_FAILURE;
+
+	if (checked)
+		ret = replace_file(path, longer);
+	policy_free(checked);
+	free(longer);
+	return ret;
+}
+
+static bool words_ok(char **words, int count)
+{
+	int i;
+
+	/* Attributes cannot have what would end a word, or a line, in the file. */
+	for (i = 0; i < count; i++) {
+		if (i < 2 ? policy_name_ok(words[i]) :
+		    strchr(words[i], '=') && !words[i][strcspn(words[i], " \t\r\n#")])
+			continue;
+		fprintf(stderr, "smc-ismd: \"%.60s\" is no %s\n", words[i],
+			i < 2 ? "name" : "attribute");
+		return false;
+	}
+	return true;
+}
+
+int command_pair(const char *policy_file, char **words, int count)
+{
+	struct policy *policy = NULL;
+	int ret = EXIT_FAILURE;
+	char *text;
+
+	if (!words_ok(words, count))
+		return EXIT_FAILURE;
+	text = read_text(policy_file);
+	if (!text)
+		return complain_file(policy_file);
+	policy = parse_text(text, policy_file);
+	if (policy)
+		ret = add_pair(policy_file, text, policy, words, count);
+	policy_free(policy);
+	free(text);
+	if (ret)
+		return ret;
+	ret = control_ask("reload", stdout);
+	return ret ? ret : command_attach(policy_file, words[0], words[1], ATTACH_BOTH);
+}

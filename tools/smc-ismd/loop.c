@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "loop.h"
+
+#define EVENTS_AT_ONCE	64
+
+static int epoll_fd = -1;
+
+void loop_init(void)
+{
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_fd < 0)
+		log_fatal("epoll: %s", strerror(errno));
+}
+
+void loop_add(struct watch *watch, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.ptr = watch };
+
+	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, watch->fd, &event))
+		log_fatal("epoll: %s", strerror(errno));
+}
+
+/*
+ * Closing alone would not do: the descriptor store has the same socket, and epoll goes on as long
+ * as any descriptor of it is open.
+ */
+void loop_close(struct watch *watch)
+{
+	if (watch->fd < 0)
+		return;
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+	close(watch->fd);
+	watch->fd = -1;
+}
+
+void loop_run(int milliseconds)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	struct watch *watch;
+	int count, i;
+
+	count = epoll_wait(epoll_fd, events, EVENTS_AT_ONCE, milliseconds);
+	if (count < 0 && errno != EINTR)
+		log_fatal("epoll: %s", strerror(errno));
+	for (i = 0; i < count; i++) {
+		watch = events[i].data.ptr;
+		/* An earlier one of this round may have closed it. */
+		if (watch->fd >= 0)
+			watch->ready(watch, events[i].events);
+	}
+}

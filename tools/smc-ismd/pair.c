@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A machine comes and goes, and the pair with it. The order of the steps makes sure that this
+ * process can be killed after each: the number of a machine says whether it is there, and a
+ * successor finishes what follows from that.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "keep.h"
+#include "log.h"
+#include "pair.h"
+#include "place.h"
+
+/*
+ * What a client has not read is descriptors in flight, of which a user has so many. This is enough
+ * for all that a client needs at the start, and a change.
+ */
+#define SEND_BUFFER	16384
+
+/* Names of what is kept: of a slot's memory, listeners, clients and their vectors */
+#define MEMORY_NAME	"m.%u.%u"
+#define LISTENER_NAME	"l.%u.%u"
+#define CLIENT_NAME	"c.%u.%u.%u"
+#define VECTOR_NAME	"v.%u.%u.%u.%u"
+
+static const struct host *host;
+static struct pair *pairs;
+static bool retry;
+
+static struct end *other(const struct end *end)
+{
+	return &end->pair->end[!end->side];
+}
+
+static bool is_pending(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	return poll(&wait, 1, 0) > 0;
+}
+
+bool end_has_queue(const struct end *end)
+{
+	return end->client.fd >= 0 && end->listener.fd >= 0 && is_pending(end->listener.fd);
+}
+
+bool end_is_behind(const struct end *end)
+{
+	return end->client.fd >= 0 &&
+	       protocol_next(&end->kept->progress, end->kept->id, other(end)->kept->id,
+			     end->pair->kept->vectors).kind != MESSAGE_NONE;
+}
+
+static void tell(struct end *end)
+{
+	if (end->client.fd >= 0 && !client_tell(end))
+		retry = true;
+}
+
+/* Both are gone: whoever comes next finds nothing of what they wrote. */
+static void drop_memory(struct pair *pair)
+{
+	uint32_t number = pair->kept->memory;
+
+	if (pair->memory < 0 || pair->end[0].kept->id || pair->end[1].kept->id)
+		return;
+	pair->kept->memory = 0;
+	state_barrier();
+	keep_remove(MEMORY_NAME, pair->slot, number);
+	close(pair->memory);
+	pair->memory = -1;
+}
+
+static bool make_memory(struct pair *pair)
+{
+	struct kept_pair *kept = pair->kept;
+	uint32_t number = memory_number();
+
+	if (pair->memory >= 0)
+		return true;
+	pair->memory = memory_create(kept->next_size);
+	if (pair->memory < 0)
+		return false;
+	if (memory_write_facts(pair->memory, kept->next_size, host, number, kept->next_vectors)) {
+		close(pair->memory);
+		pair->memory = -1;
+		return false;
+	}
+	keep_add(pair->memory, MEMORY_NAME, pair->slot, number);
+	kept->size = kept->next_size;
+	kept->vectors = kept->next_vectors;
+	state_barrier();
+	kept->memory = number;
+	return true;
+}
+
+static void write_presence(const struct end *end)
+{
+	const struct pair *pair = end->pair;
+
+	if (memory_write_presence(pair->memory, pair->kept->size, end->side, end->kept->id,
+				  end->kept->joins))
+		client_log(end, LOG_WARNING, "has no facts, the memory: %s", strerror(errno));
+}
+
+static void forget_vectors(struct end *end, uint32_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < end->pair->kept->vectors; i++)
+		keep_remove(VECTOR_NAME, end->pair->slot, end->side, id, i);
+	client_close_vectors(end);
+}
+
+static void admit(struct end *end);
+
+static void leave(struct end *end)
+{
+	struct pair *pair = end->pair;
+	uint32_t id = end->kept->id;
+
+	client_log(end, LOG_INFO, "is gone: number %u", id);
+	end->kept->id = 0;
+	state_barrier();
+	write_presence(end);
+	tell(other(end));
+	client_ring(other(end));
+	forget_vectors(end, id);
+	keep_remove(CLIENT_NAME, pair->slot, end->side, id);
+	loop_close(&end->client);
+	drop_memory(pair);
+	end->refused = false;
+	other(end)->refused = false;
+	admit(end);
+	admit(other(end));
+}
+
+static void handle_client(struct watch *watch, uint32_t events)
+{
+	struct end *end = watch->owner;
+
+	if (events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR))
+		leave(end);
+	else
+		tell(end);
+}
+
+static void watch_client(struct end *end)
+{
+	/* Clients have nothing to say, nothing is read. */
+	loop_add(&end->client, EPOLLOUT | EPOLLRDHUP | EPOLLET);
+}
+
+static void refuse(struct end *end, const char *why)
+{
+	if (!end->refused)
+		client_log(end, LOG_ERR, "has to wait: %s", why);
+	end->refused = true;
+}
+
+/*
+ * All that a client needs, before it is accepted: one that was accepted and dropped loops for ever.
+ *
+ * Return: its number, or 0
+ */
+static uint32_t prepare(struct end *end)
+{
+	struct pair *pair = end->pair;
+	unsigned int i;
+	uint32_t id;
+
+	if (!make_memory(pair) || !client_make_vectors(end, pair->kept->vectors)) {
+		refuse(end, strerror(errno));
+		retry = true;
+		return 0;
+	}
+	id = protocol_number(&end->kept->numbers, end->side, other(end)->client.fd >= 0);
+	if (!id) {
+		client_close_vectors(end);
+		refuse(end, "the other machine has seen all numbers, and has to go first");
+		return 0;
+	}
+	for (i = 0; i < pair->kept->vectors; i++)
+		keep_add(end->vector[i], VECTOR_NAME, pair->slot, end->side, id, i);
+	return id;
+}
+
+/*
+ * The number is there first, so that a successor has to find nothing but the client. One that is
+ * accepted and not yet kept when this process is killed is lost; no call does both.
+ */
+static bool accept_client(struct end *end, uint32_t id)
+{
+	struct kept_end *kept = end->kept;
+
+	kept->progress = (struct progress){ 0 };
+	state_barrier();
+	kept->id = id;
+	state_barrier();
+	end->client.fd = accept4(end->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (end->client.fd >= 0) {
+		keep_add(end->client.fd, CLIENT_NAME, end->pair->slot, end->side, id);
+		return true;
+	}
+	kept->id = 0;
+	state_barrier();
+	if (errno != EAGAIN) {
+		refuse(end, strerror(errno));
+		retry = true;
+	}
+	forget_vectors(end, id);
+	return false;
+}
+
+static void welcome(struct end *end)
+{
+	int bytes = SEND_BUFFER;
+
+	setsockopt(end->client.fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	end->kept->joins++;
+	other(end)->kept->numbers.since = other(end)->client.fd >= 0;
+	end->refused = false;
+	write_presence(end);
+	client_log_arrival(end);
+	watch_client(end);
+	tell(end);
+	tell(other(end));
+	client_ring(other(end));
+}
+
+static void admit(struct end *end)
+{
+	uint32_t id;
+
+	if (!end->pair->allowed || end->client.fd >= 0 || end->listener.fd < 0 ||
+	    !is_pending(end->listener.fd))
+		return;
+	id = prepare(end);
+	if (id && accept_client(end, id))
+		welcome(end);
+	else
+		drop_memory(end->pair);
+}
+
+static void handle_listener(struct watch *watch, uint32_t events)
+{
+	struct end *end = watch->owner;
+
+	if (end->client.fd < 0)
+		admit(end);
+	else if (end_has_queue(end))
+		client_log(end, LOG_WARNING, "is there already: a second client waits");
+}
+
+static void open_listener(struct end *end)
+{
+	const char *vm = end->pair->kept->name[end->side];
+	const char *peer = end->pair->kept->name[!end->side];
+
+	if (end->listener.fd >= 0 && place_check(vm, peer, end->user))
+		return;
+	if (end->listener.fd >= 0) {
+		keep_remove(LISTENER_NAME, end->pair->slot, end->side);
+		loop_close(&end->listener);
+	}
+	end->listener.fd = place_listen(vm, peer, end->user);
+	if (end->listener.fd < 0)
+		return;
+	keep_add(end->listener.fd, LISTENER_NAME, end->pair->slot, end->side);
+	loop_add(&end->listener, EPOLLIN | EPOLLET);
+}
+
+static void close_listener(struct end *end)
+{
+	if (end->listener.fd < 0)
+		return;
+	place_remove(end->pair->kept->name[end->side], end->pair->kept->name[!end->side]);
+	keep_remove(LISTENER_NAME, end->pair->slot, end->side);
+	loop_close(&end->listener);
+}
+
+static void init_end(struct pair *pair, uint32_t side)
+{
+	struct end *end = &pair->end[side];
+	unsigned int i;
+
+	end->pair = pair;
+	end->side = side;
+	end->kept = &pair->kept->end[side];
+	end->user = NO_USER;
+	end->listener = (struct watch){ .fd = -1, .ready = handle_listener, .owner = end };
+	end->client = (struct watch){ .fd = -1, .ready = handle_client, .owner = end };
+	for (i = 0; i < SMC_ISM_SHMEM_VECTORS_MAX; i++)
+		end->vector[i] = -1;
+}
+
+static struct pair *create_pair(struct kept_pair *kept)
+{
+	struct pair *pair = calloc(1, sizeof(*pair)), **last = &pairs;
+
+	if (!pair)
+		abort();
+	while (*last)
+		last = &(*last)->next;
+	*last = pair;
+	pair->kept = kept;
+	pair->slot = kept - state_slots();
+	pair->memory = -1;
+	init_end(pair, 0);
+	init_end(pair, 1);
+	return pair;
+}
+
+static bool adopt_client(struct end *end)
+{
+	const struct pair *pair = end->pair;
+	uint32_t id = end->kept->id;
+	bool whole = pair->memory >= 0;
+	unsigned int i;
+
+	end->client.fd = keep_take(CLIENT_NAME, pair->slot, end->side, id);
+	for (i = 0; i < pair->kept->vectors; i++) {
+		end->vector[i] = keep_take(VECTOR_NAME, pair->slot, end->side, id, i);
+		whole = whole && end->vector[i] >= 0;
+	}
+	return whole && end->client.fd >= 0;
+}
+
+/* The one that was there while nobody looked may have gone: the manager closes its socket then. */
+static void adopt_clients(struct pair *pair)
+{
+	bool there[2] = { false, false };
+	struct end *end;
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		end = &pair->end[side];
+		if (!end->kept->id)
+			continue;
+		client_settle(end);
+		there[side] = adopt_client(end);
+		if (there[side])
+			watch_client(end);
+	}
+	for (side = 0; side < 2; side++) {
+		end = &pair->end[side];
+		if (end->kept->id && !there[side])
+			leave(end);
+		/* The one before may have been killed in the middle of this. */
+		if (pair->memory >= 0)
+			write_presence(end);
+	}
+	for (side = 0; side < 2; side++) {
+		tell(&pair->end[side]);
+		client_ring(&pair->end[side]);
+	}
+}
+
+static void adopt_pair(struct kept_pair *kept)
+{
+	struct pair *pair = create_pair(kept);
+	int side;
+
+	if (kept->memory)
+		pair->memory = keep_take(MEMORY_NAME, pair->slot, kept->memory);
+	for (side = 0; side < 2; side++) {
+		pair->end[side].listener.fd = keep_take(LISTENER_NAME, pair->slot, side);
+		if (pair->end[side].listener.fd >= 0)
+			loop_add(&pair->end[side].listener, EPOLLIN | EPOLLET);
+	}
+	adopt_clients(pair);
+	drop_memory(pair);
+	/* Without a policy that can be read, it goes on as it was. */
+	pair->allowed = pair->end[0].listener.fd >= 0 && pair->end[1].listener.fd >= 0;
+}
+
+unsigned int pairs_init(const struct host *host_facts)
+{
+	struct kept_pair *slots = state_slots();
+	unsigned int i, count = 0;
+
+	host = host_facts;
+	for (i = 0; i < SLOTS; i++) {
+		if (!slots[i].used)
+			continue;
+		adopt_pair(&slots[i]);
+		count++;
+	}
+	return count;
+}
+
+static struct pair *find_pair(const struct policy_pair *wanted)
+{
+	struct pair *pair;
+
+	for (pair = pairs; pair; pair = pair->next)
+		if (!strcmp(pair->kept->name[0], wanted->vm[0]->name) &&
+		    !strcmp(pair->kept->name[1], wanted->vm[1]->name))
+			return pair;
+	return NULL;
+}
+
+static struct pair *new_pair(const struct policy_pair *wanted)
+{
+	struct kept_pair *kept = state_slot();
+
+	if (!kept) {
+		log_line(LOG_ERR, "%s/%s: too many pairs that are no longer in the policy live on",
+			 wanted->vm[0]->name, wanted->vm[1]->name);
+		return NULL;
+	}
+	strcpy(kept->name[0], wanted->vm[0]->name);
+	strcpy(kept->name[1], wanted->vm[1]->name);
+	kept->next_size = wanted->size;
+	kept->next_vectors = wanted->vectors;
+	state_barrier();
+	kept->used = 1;
+	return create_pair(kept);
+}
+
+static void apply_pair(const struct policy_pair *wanted)
+{
+	struct pair *pair = find_pair(wanted);
+	int side;
+
+	if (!pair)
+		pair = new_pair(wanted);
+	if (!pair)
+		return;
+	pair->allowed = true;
+	pair->kept->next_size = wanted->size;
+	pair->kept->next_vectors = wanted->vectors;
+	for (side = 0; side < 2; side++) {
+		pair->end[side].user = wanted->vm[side]->user;
+		open_listener(&pair->end[side]);
+		admit(&pair->end[side]);
+	}
+}
+
+void pairs_apply(const struct policy *policy)
+{
+	struct pair *pair;
+	unsigned int i;
+
+	for (pair = pairs; pair; pair = pair->next)
+		pair->allowed = false;
+	for (i = 0; i < policy->pairs; i++)
+		apply_pair(&policy->pair[i]);
+	for (pair = pairs; pair; pair = pair->next) {
+		if (pair->allowed)
+			continue;
+		close_listener(&pair->end[0]);
+		close_listener(&pair->end[1]);
+	}
+}
+
+void pairs_sweep(void)
+{
+	struct pair **at = &pairs, *pair;
+
+	while ((pair = *at)) {
+		if (pair->allowed || pair->kept->end[0].id || pair->kept->end[1].id) {
+			at = &pair->next;
+			continue;
+		}
+		*at = pair->next;
+		pair->kept->used = 0;
+		free(pair);
+	}
+}
+
+bool pairs_retry(void)
+{
+	struct pair *pair;
+	int side;
+
+	if (!retry)
+		return false;
+	retry = false;
+	for (pair = pairs; pair; pair = pair->next) {
+		for (side = 0; side < 2; side++) {
+			admit(&pair->end[side]);
+			tell(&pair->end[side]);
+		}
+	}
+	return retry;
+}
+
+const struct pair *pairs_first(void)
+{
+	return pairs;
+}
