@@ -12,8 +12,8 @@ struct smc_group;
 #define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
 
 /*
- * Those who wait for the connection: where they are, and how to wake them. What TCP tells of its own
- * connection has other ways, see sock/tcp.c. Any context.
+ * Those who wait for the connection: where they are, and how to wake them. What TCP tells of its
+ * own connection has other ways, see sock/tcp.c. Any context.
  */
 static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 {

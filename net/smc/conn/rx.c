@@ -262,7 +262,7 @@ static int starved(struct reader *r, int copied, long *timeo)
 	 */
 	if (smp_load_acquire(&conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
-	shutdown = smp_load_acquire(&conn->shutdown);
+	shutdown = smp_load_acquire(&conn->shutdown);	/* as above */
 	if (READ_ONCE(conn->failed) && READ_ONCE(sk->sk_err))
 		return copied ? 1 : sock_error(sk);
 	if (shutdown & RCV_SHUTDOWN)	/* the last bytes may have come with the end */
@@ -270,14 +270,19 @@ static int starved(struct reader *r, int copied, long *timeo)
 	return wait_for_data(r, timeo);
 }
 
-static void trace_received(const struct smc_conn *conn, int copied)
+/* Not inline: its frame would cost those who do not trace */
+static noinline void put_trace(const struct smc_conn *conn, int copied)
 {
 	char name[SMC_DEVICE_NAME_LEN];
 
-	if (!trace_smc_rx_recvmsg_enabled())
-		return;
 	smc_group_device_name(conn->group, name);
 	trace_smc_rx_recvmsg(conn->sk, copied, name);
+}
+
+static __always_inline void trace_received(const struct smc_conn *conn, int copied)
+{
+	if (trace_smc_rx_recvmsg_enabled())
+		put_trace(conn, copied);
 }
 
 static void count_call(struct smc_conn *conn, int copied, size_t len)

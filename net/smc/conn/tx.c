@@ -113,17 +113,22 @@ static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
 	return copied;
 }
 
-static void trace_sent(const struct smc_conn *conn, size_t len)
+/* Not inline: its frame would cost those who do not trace */
+static noinline void put_trace(const struct smc_conn *conn, size_t len)
 {
 	char name[SMC_DEVICE_NAME_LEN];
 
-	if (!trace_smc_tx_sendmsg_enabled())
-		return;
 	smc_group_device_name(conn->group, name);
 	trace_smc_tx_sendmsg(conn->sk, len, name);
 }
 
-static void count_call(struct smc_conn *conn, size_t len)
+static __always_inline void trace_sent(const struct smc_conn *conn, size_t len)
+{
+	if (trace_smc_tx_sendmsg_enabled())
+		put_trace(conn, len);
+}
+
+static __always_inline void count_call(struct smc_conn *conn, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_TX_CALLS, 1);
 	smc_conn_count_size(conn, SMC_STAT_TX_SIZE, len);
