@@ -51,19 +51,19 @@ demo:
 	@scripts/demo
 
 test:
-	$(NEEDS) check test tools vm
+	$(NEEDS) bpf check test tools vm
 	@scripts/test
 
 check:
-	$(NEEDS) check tools
+	$(NEEDS) bpf check tools
 	@scripts/test $@
 
 unit:
-	$(NEEDS) test tools
+	$(NEEDS) bpf test tools
 	@scripts/test $@
 
 kunit:
-	$(NEEDS) test tools
+	$(NEEDS) bpf test tools
 	@scripts/test $@ $(if $(T),-- '$(T)')
 
 uml:
@@ -71,19 +71,19 @@ uml:
 	@scripts/test $@ $(if $(T),-- '$(T)')
 
 debug:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@scripts/test $@
 
 vm:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@$(if $(GUEST_SHELL)$(GDB),SHELL=$(GUEST_SHELL) tests/vm/run,scripts/test $@)
 
 selfcheck:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@scripts/test $@
 
 coverage:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@scripts/coverage
 
 bench:
