@@ -27,15 +27,21 @@ MAKEOVERRIDES := $(filter-out SHELL=%,$(MAKEOVERRIDES))
 KDIR	?= /lib/modules/$(shell uname -r)/build
 NEEDS	:= @scripts/install-packages build
 
+# What the packages have to be there for; DKMS wants no tools
+PURPOSE	:= $(or $(filter modules tools,$(MAKECMDGOALS)),modules tools) $(filter install,$(MAKECMDGOALS))
+
 all: modules tools
 
 modules: check-kernel
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-check-kernel:
+check-packages:
+	@scripts/check-packages $(KDIR) $(PURPOSE)
+
+check-kernel: check-packages
 	@scripts/check-kernel $(KDIR) >/dev/null
 
-tools:
+tools: check-packages
 	$(MAKE) -C tools
 
 install: modules tools
@@ -96,5 +102,5 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all modules check-kernel tools install uninstall demo test check unit kunit uml vm selfcheck \
+.PHONY: all modules check-packages check-kernel tools install uninstall demo test check unit kunit uml vm selfcheck \
 	debug coverage bench clean help
