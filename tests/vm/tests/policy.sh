@@ -88,6 +88,15 @@ moved() {
 		went_over $((1 << 20))
 }
 
+# at_once: "smc off" ends when the kernel has let all of it go, and not before
+at_once() {
+	# shellcheck disable=SC2034
+	for round in 1 2 3 4 5; do
+		smc on --host >/dev/null && smc off >/dev/null && rmmod smc &&
+			insmod "$VM_MODULES/smc.ko" || return 1
+	done
+}
+
 # storm: no socket() may fail while the module comes and goes, with a policy or without
 storm() {
 	local round
@@ -213,7 +222,8 @@ check "data goes between them" in_ns blue plain_tcp talk "$(addr red)" 4999
 wait $!
 check "status sees sockets of other namespaces" shows "in 3 network namespaces" smc status
 ip netns del red
-check "off for one that has gone" shows "off: netns /run/netns/red" smc off --netns /run/netns/red
+check "off for one that has gone, and for one that never was" shows "off: netns /run/netns/red" \
+	smc off --netns green --netns /run/netns/red
 check "off for the other" smc off --netns blue
 check "all is gone" is_off
 
@@ -241,6 +251,7 @@ check "all is gone" is_off
 # --- the module comes and goes --------------------------------------------------------------------
 
 rmmod smc_diag
+check "it can go as soon as the policy is off" at_once
 check "no socket() fails meanwhile" storm
 is "none has" "$(cat "$_work/storm")" ""
 insmod "$VM_MODULES/smc_diag.ko"

@@ -91,7 +91,7 @@ static bool add_scope(struct request *request, enum policy_kind kind, bool excep
 	if (!scope_find(scope, kind, word, request->is_off))
 		return false;
 	scope->except = except;
-	for (i = 0; i < request->count; i++)
+	for (i = 0; i < request->count && !request->is_off; i++)
 		if (!memcmp(&request->scopes[i].key, &scope->key, sizeof(scope->key)))
 			return problem("%s %s is named twice", scope_kind(kind), scope->label);
 	request->count++;

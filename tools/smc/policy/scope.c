@@ -151,6 +151,9 @@ static bool find_cgroup(struct scope *scope, const char *word)
 	bool ok;
 	int fd;
 
+	/* Not all of them, because a script has an empty variable */
+	if (!*word)
+		return problem("there is no cgroup without a name");
 	if (!find_cgroup_mount(mount))
 		return problem("no cgroups of version 2 are mounted here");
 	snprintf(below, sizeof(below), "%s", word);
