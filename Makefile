@@ -27,15 +27,21 @@ MAKEOVERRIDES := $(filter-out SHELL=%,$(MAKEOVERRIDES))
 KDIR	?= /lib/modules/$(shell uname -r)/build
 NEEDS	:= @scripts/install-packages build
 
+# What the packages have to be there for; DKMS wants no tools
+PURPOSE	:= $(or $(filter modules tools,$(MAKECMDGOALS)),modules tools) $(filter install,$(MAKECMDGOALS))
+
 all: modules tools
 
 modules: check-kernel
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-check-kernel:
+check-packages:
+	@scripts/check-packages $(KDIR) $(PURPOSE)
+
+check-kernel: check-packages
 	@scripts/check-kernel $(KDIR) >/dev/null
 
-tools:
+tools: check-packages
 	$(MAKE) -C tools
 
 install: modules tools
@@ -51,19 +57,19 @@ demo:
 	@scripts/demo
 
 test:
-	$(NEEDS) check test tools vm
+	$(NEEDS) bpf check test tools vm
 	@scripts/test
 
 check:
-	$(NEEDS) check tools
+	$(NEEDS) bpf check tools
 	@scripts/test $@
 
 unit:
-	$(NEEDS) test tools
+	$(NEEDS) bpf test tools
 	@scripts/test $@
 
 kunit:
-	$(NEEDS) test tools
+	$(NEEDS) bpf test tools
 	@scripts/test $@ $(if $(T),-- '$(T)')
 
 uml:
@@ -71,19 +77,19 @@ uml:
 	@scripts/test $@ $(if $(T),-- '$(T)')
 
 debug:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@scripts/test $@
 
 vm:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@$(if $(GUEST_SHELL)$(GDB),SHELL=$(GUEST_SHELL) tests/vm/run,scripts/test $@)
 
 selfcheck:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@scripts/test $@
 
 coverage:
-	$(NEEDS) test tools vm
+	$(NEEDS) bpf test tools vm
 	@scripts/coverage
 
 bench:
@@ -96,5 +102,5 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all modules check-kernel tools install uninstall demo test check unit kunit uml vm selfcheck \
+.PHONY: all modules check-packages check-kernel tools install uninstall demo test check unit kunit uml vm selfcheck \
 	debug coverage bench clean help

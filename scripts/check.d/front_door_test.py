@@ -116,6 +116,69 @@ class Kernel(Case):
         self.assertFalse(os.path.exists(self.folder + '/dest'))
 
 
+class Needs(Case):
+    """check-packages, alone and as what make asks first, with few programs in the path."""
+
+    program = os.path.join(SCRIPTS, 'check-packages')
+    basics = ('bash', 'sh', 'make', 'sed', 'sort', 'paste', 'dirname', 'uname', 'cat')
+
+    def path(self, *others):
+        """A folder with the usual programs, and these."""
+        folder = os.path.join(self.folder, 'path')
+        os.makedirs(folder, exist_ok=True)
+        for name in (*self.basics, *others):
+            if not os.path.exists(f'{folder}/{name}'):
+                os.symlink(shutil.which(name), f'{folder}/{name}')
+        return folder
+
+    def none_installed(self, command, packages, path, **environment):
+        self.refused('missing packages; run as root: apt-get install --no-install-recommends '
+                     + packages, *command, PATH=path, **environment)
+
+    def test_nothing_is_missing(self):
+        done = self.run_program(self.program, '/lib/modules/x', 'tools', 'install')
+        self.assertEqual((done.returncode, done.stdout), (0, ''))
+
+    def test_pkg_config(self):
+        self.none_installed((self.program, self.folder, 'tools'), 'clang libbpf-dev libc6-dev '
+                            'libnl-genl-3-dev pkg-config', self.path('false'), CC='false')
+
+    def test_all(self):
+        self.none_installed((self.program, '/lib/modules/1.2-none/build', 'modules', 'tools',
+                             'install'),
+                            'clang gcc kmod libbpf-dev libc6-dev libnl-genl-3-dev '
+                            'linux-headers-1.2-none pkg-config', self.path())
+
+    def test_modules_need_no_tools(self):
+        self.none_installed((self.program, '/lib/modules/1.2-none/build', 'modules'),
+                            'linux-headers-1.2-none', self.path('cc'))
+
+    def test_compiler_of_the_kernel(self):
+        self.file('kdir/.kernelvariables', 'CC = $(CROSS_COMPILE)gcc-99\n')
+        self.none_installed((self.program, self.folder + '/kdir', 'modules'), 'gcc-99',
+                            self.path('cc'))
+
+    def test_without_bpf_there_is_a_note_only(self):
+        done = self.run_program(self.program, self.folder, 'tools', CLANG='no-such-clang')
+        self.assertEqual((done.returncode, done.stdout), (0, ''))
+        self.assertIn('without "smc on", for which these packages are missing: clang', done.stderr)
+
+    def test_make(self):
+        for goal in ('all', 'tools', 'install'):
+            with self.subTest(goal):
+                self.none_installed(('make', '-s', '-j2', '-C', TOP, '--no-print-directory', goal,
+                                     'KDIR=' + self.folder), 'clang', self.path('false'),
+                                    CC='false')
+
+    def test_tools_alone(self):
+        self.refused('the tools need the packages', 'make', '-s', '-C', TOP + '/tools',
+                     '--no-print-directory', 'O=' + self.folder + '/out', PATH=self.path('cc'))
+
+    def test_bad_words(self):
+        self.refused("unknown purpose 'all'", self.program, self.folder, 'all')
+        self.refused('usage', self.program, self.folder)
+
+
 class Packages(Case):
     """install-packages with a list of its own."""
 

@@ -22,7 +22,8 @@ HOST = re.compile(
     r'|(\w+\.)?(pypi|pythonhosted|npmjs|crates|golang|docker|ghcr|quay)\.(org|com|io)'
     r'|storage\.googleapis\.com)\b')
 
-PACKAGE_SETS = {'build', 'vm', 'demo', 'test', 'check', 'tools', 'bench', 'programs'}
+PACKAGE_SETS = {'build', 'vm', 'demo', 'test', 'check', 'tools', 'bench', 'bpf',
+                'programs'}
 DOC_LINK = re.compile(r'`[^`<]*<([^>`:#]+)(?:#[^>`]*)?>`__?')
 DOC_PATH = re.compile(r'``((?:Documentation|include|net|scripts|tests|tools)/[\w./-]+)``')
 

@@ -9,7 +9,8 @@
 # in common and find that out in the handshake; "stripped", something on the way removes the SMC
 # option from TCP's headers.
 #
-# A test that sets TRANSPORT=rdma runs over SMC-R: programs_rdma.sh for example.
+# A test that sets TRANSPORT=rdma runs over SMC-R: programs_rdma.sh for example. One that sets
+# SWITCH=policy has "smc on" for the namespaces and no smc_run: programs_policy.sh for example.
 
 # shellcheck source=../lib/rdma.sh
 . "$VM_DIR/../lib/rdma.sh"
@@ -53,6 +54,10 @@ set_mode() {
 	via="$_work/tools/smc_run"
 	[ "$mode" != tcp ] || via=
 	shift
+	if [ "$SWITCH" = policy ]; then
+		_set_policy "$@"
+		via=
+	fi
 	for ns; do
 		eid=$((eid + 1))
 		in_ns "$ns" nft flush ruleset
@@ -74,6 +79,17 @@ set_mode() {
 				in_ns "$ns" sh -c "echo 65536 >/proc/sys/net/smc/rmem"
 			;;
 		esac || die "cannot prepare namespace $ns"
+	done
+}
+
+# _set_policy NAMESPACE...: all programs there, or none
+_set_policy() {
+	local ns
+
+	smc off >/dev/null || die "cannot switch it off"
+	[ "$mode" != tcp ] || return 0
+	for ns; do
+		smc on --netns "$ns" >/dev/null || die "cannot switch it on"
 	done
 }
 

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "check.h"
+#include "policy/policy.h"
 #include "version.h"
 
 #define EXIT_USAGE	2
@@ -16,9 +17,10 @@
 static void usage(FILE *out)
 {
 	fputs("Usage: smc [OPTIONS] check HOST[:PORT]\n"
+	      "       smc on | off | status ...     see \"smc on --help\"\n"
 	      "\n"
 	      "Tell step by step whether a connection to HOST would use SMC, and what to\n"
-	      "change if not. With a port, connect to it.\n"
+	      "change if not. With a port, connect to it. Or choose which programs use SMC.\n"
 	      "\n"
 	      "  -4, --ipv4      use IPv4\n"
 	      "  -6, --ipv6      use IPv6\n"
@@ -40,6 +42,8 @@ int main(int argc, char **argv)
 	int family = AF_UNSPEC, opt;
 	bool json = false;
 
+	if (argc > 1 && policy_is_command(argv[1]))
+		return policy_command(argc, argv);
 	while ((opt = getopt_long(argc, argv, "46hjv", long_options, NULL)) != -1) {
 		switch (opt) {
 		case '4':

@@ -39,7 +39,7 @@ def manual_pages_have_every_option(bench):
         words = set(re.findall(r"\bFl ([\w, ]*\w)", page))
         documented = {f"-{letter}" for text in words for letter in
                       re.split(r"[ ,]+", text.replace("Fl Fl", "--")) if len(letter) == 1}
-        documented |= {f"--{name}" for name in re.findall(r"Fl Fl (\w+)", page)}
+        documented |= {f"--{name}" for name in re.findall(r"Fl Fl ([\w-]+)", page)}
         equal(options(bench, tool) - documented, set(), tool)
     for tool in ("smcd", "smcr"):
         page = read(PAGES[tool])
@@ -174,7 +174,7 @@ def completion_of_smc_run_is_that_of_the_command(bench):
     check("env" in complete(bench, "smc_run", "-r", "1k", "en"), "no commands")
     equal(complete(bench, "smc_run", "-r", ""), [], "a size")
     check("-d" not in complete(bench, "smc_run", "ls", "-"), "own options for the command")
-    equal(complete(bench, "smc", "-4", ""), ["check"])
+    equal(complete(bench, "smc", "-4", "che"), ["check"])
 
 
 def tree_of(folder):
@@ -199,7 +199,8 @@ def installation_is_complete_and_can_be_undone(bench):
     wanted |= {f"usr/share/man/man8/{tool}.8" for tool in TOOLS}
     wanted |= {f"usr/share/bash-completion/completions/{name}" for name in (*TOOLS, "smc-tools")}
     wanted |= {"usr/lib/somewhere/libsmc-preload.so", "usr/share/man/man7/af_smc.7",
-               "usr/lib/systemd/system/smc-ismd.service", "usr/lib/sysusers.d/smc-ismd.conf"}
+               "usr/lib/systemd/system/smc-ismd.service", "usr/lib/sysusers.d/smc-ismd.conf",
+               "usr/lib/systemd/system/smc-policy.service"}
     equal(set(found), wanted)
     for name, status in found.items():
         if not stat.S_ISLNK(status.st_mode):

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pins.h"
+#include "problem.h"
+
+/* How long the kernel may take to let a program go, in milliseconds */
+#define MAX_WAIT	10000
+#define LOCK_FILE	"/run/smc-policy.lock"
+
+#define OTHER_NAMESPACE PINS_ROOT " is not there in this mount namespace: do without " \
+		"\"ip netns exec\" and the like, and use --netns"
+#define HELD	"something else holds the BPF program %u: sockets may still be changed, and the " \
+		"module smc stays"
+
+/* Without libbpf, for tools that were built without it as well */
+static int call_bpf(int command, union bpf_attr *attr)
+{
+	return syscall(__NR_bpf, command, attr, sizeof(*attr));
+}
+
+static bool is_mounted(void)
+{
+	struct statfs fs;
+
+	return !statfs(PINS_ROOT, &fs) && fs.f_type == BPF_FS_MAGIC;
+}
+
+/* What is mounted elsewhere is gone when its namespace is */
+static bool is_in_first_namespace(void)
+{
+	struct stat first, own;
+
+	return !stat("/proc/1/ns/mnt", &first) && !stat("/proc/self/ns/mnt", &own) &&
+	       first.st_ino == own.st_ino;
+}
+
+static bool mount_root(void)
+{
+	if (!is_in_first_namespace())
+		return problem(OTHER_NAMESPACE);
+	if (mount("bpf", PINS_ROOT, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
+		return problem("cannot mount the file system of BPF at %s: %s", PINS_ROOT,
+			       strerror(errno));
+	return true;
+}
+
+/* Where only root can have a file. It stays open until this process ends. */
+static bool lock(void)
+{
+	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0 && !flock(fd, LOCK_EX))
+		return true;
+	return problem("cannot lock %s: %s", LOCK_FILE, strerror(errno));
+}
+
+/* Whoever can change the names there would decide on the sockets of others */
+static bool is_safe(void)
+{
+	struct stat st;
+
+	if (stat(PINS_ROOT, &st))
+		return problem("cannot use %s: %s", PINS_ROOT, strerror(errno));
+	if (!st.st_uid && !(st.st_mode & 0022))
+		return true;
+	return problem("others may write to %s: \"chmod 700 %s\" first", PINS_ROOT, PINS_ROOT);
+}
+
+bool pins_lock(bool make)
+{
+	if (!lock())
+		return false;
+	if (!make)
+		return true;
+	return (is_mounted() || mount_root()) && is_safe();
+}
+
+bool pins_exist(void)
+{
+	return !access(PIN_PROGRAM, F_OK);
+}
+
+bool pins_are_left(void)
+{
+	return !access(PINS_FOLDER, F_OK);
+}
+
+static bool remove_pin(const char *path)
+{
+	if (!unlink(path) || errno == ENOENT)
+		return true;
+	return problem("cannot remove %s: %s", path, strerror(errno));
+}
+
+/* The number of the program of a link, 0 if there is none */
+static unsigned int find_program(const char *path)
+{
+	union bpf_attr get = { .pathname = (uintptr_t)path };
+	struct bpf_link_info info = { };
+	union bpf_attr ask = { };
+	int fd = call_bpf(BPF_OBJ_GET, &get), err;
+
+	if (fd < 0)
+		return 0;
+	ask.info.bpf_fd = fd;
+	ask.info.info_len = sizeof(info);
+	ask.info.info = (uintptr_t)&info;
+	err = call_bpf(BPF_OBJ_GET_INFO_BY_FD, &ask);
+	close(fd);
+	return err ? 0 : info.prog_id;
+}
+
+static bool is_program_there(unsigned int id)
+{
+	union bpf_attr get = { .prog_id = id };
+	int fd = call_bpf(BPF_PROG_GET_FD_BY_ID, &get);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The kernel detaches later than the name is gone, but before the program is */
+static bool remove_link(const char *path)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	unsigned int id = find_program(path), waited;
+
+	if (!remove_pin(path))
+		return false;
+	for (waited = 0; id && is_program_there(id); waited++) {
+		if (waited == MAX_WAIT)
+			return problem(HELD, id);
+		nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
+/* Other versions may have other names */
+static bool remove_others(void)
+{
+	DIR *dir = opendir(PINS_FOLDER);
+	struct dirent *entry;
+	char path[PATH_MAX];
+	bool ok = true;
+
+	if (!dir)
+		return errno == ENOENT;
+	while (ok && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), PINS_FOLDER "/%s", entry->d_name);
+		ok = remove_pin(path);
+	}
+	closedir(dir);
+	return ok;
+}
+
+bool pins_remove(void)
+{
+	if (!remove_link(PIN_PROGRAM) || !remove_link(PIN_HOLD) || !remove_others())
+		return false;
+	if (!rmdir(PINS_FOLDER) || errno == ENOENT)
+		return true;
+	return problem("cannot remove %s: %s", PINS_FOLDER, strerror(errno));
+}

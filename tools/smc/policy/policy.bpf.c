@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policy: asked by the kernel in each socket() which protocol it is to have.
+ *
+ * This needs no header of the kernel it runs on: where the few fields are is found out when it is
+ * loaded (CO-RE).
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "map.h"
+
+#define AF_INET		2
+#define AF_INET6	10
+#define SOCK_STREAM	1
+#define SOCK_TYPE_MASK	0xf
+#define IPPROTO_TCP	6
+#define IPPROTO_SMC	256
+#define IPPROTO_MPTCP	262
+
+/* cgroups further down are found by the rules of those above, and by their own */
+#define MAX_DEPTH	32
+
+struct net {
+	__u64 net_cookie;
+} __attribute__((preserve_access_index));
+
+struct nsproxy {
+	struct net *net_ns;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	struct nsproxy *nsproxy;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, POLICY_MAX_RULES);
+	__type(key, struct policy_key);
+	__type(value, struct policy_rule);
+} rules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct policy_state);
+} state SEC(".maps");
+
+char _license[] SEC("license") = "GPL";
+
+static __always_inline bool asks_for_tcp(int family, int type, int protocol)
+{
+	return (family == AF_INET || family == AF_INET6) &&
+	       (type & SOCK_TYPE_MASK) == SOCK_STREAM &&
+	       (!protocol || protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP);
+}
+
+/* Whether the search goes on: an exception ends it */
+static __always_inline bool consult(const struct policy_key *key, struct policy_rule **on)
+{
+	struct policy_rule *rule = bpf_map_lookup_elem(&rules, key);
+
+	if (!rule)
+		return true;
+	if (rule->except) {
+		__sync_fetch_and_add(&rule->sockets, 1);
+		*on = NULL;
+		return false;
+	}
+	*on = rule;
+	return true;
+}
+
+static __always_inline bool consult_id(enum policy_kind kind, __u64 id, struct policy_rule **on)
+{
+	struct policy_key key;
+
+	__builtin_memset(&key, 0, sizeof(key));
+	key.kind = kind;
+	key.id = id;
+	return consult(&key, on);
+}
+
+static __always_inline bool consult_netns(struct policy_rule **on)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return consult_id(POLICY_NETNS, task->nsproxy->net_ns->net_cookie, on);
+}
+
+static __always_inline bool consult_cgroups(struct policy_rule **on)
+{
+	__u64 id = 0;
+	int level;
+
+	for (level = 0; level < MAX_DEPTH; level++) {
+		id = bpf_get_current_ancestor_cgroup_id(level);
+		if (!id)
+			return true;
+		if (!consult_id(POLICY_CGROUP, id, on))
+			return false;
+	}
+	return consult_id(POLICY_CGROUP, bpf_get_current_cgroup_id(), on);
+}
+
+static __always_inline bool consult_program(struct policy_rule **on)
+{
+	struct policy_key key;
+
+	__builtin_memset(&key, 0, sizeof(key));
+	key.kind = POLICY_PROGRAM;
+	bpf_get_current_comm(key.name, sizeof(key.name));
+	return consult(&key, on);
+}
+
+static __always_inline struct policy_rule *find_rule(void)
+{
+	struct policy_rule *on = NULL;
+
+	if (consult_id(POLICY_HOST, 0, &on) && consult_netns(&on) && consult_cgroups(&on) &&
+	    consult_id(POLICY_USER, (__u32)bpf_get_current_uid_gid(), &on))
+		consult_program(&on);
+	return on;
+}
+
+/* 0 lets the kernel go on as if this program did not exist */
+SEC("fmod_ret/update_socket_protocol")
+int BPF_PROG(smc_policy, int family, int type, int protocol)
+{
+	struct policy_state *whole;
+	struct policy_rule *on;
+	__u32 first = 0;
+
+	if (!asks_for_tcp(family, type, protocol))
+		return 0;
+	on = find_rule();
+	if (!on)
+		return 0;
+	__sync_fetch_and_add(&on->sockets, 1);
+	whole = bpf_map_lookup_elem(&state, &first);
+	if (whole) {
+		__sync_fetch_and_add(&whole->changed, 1);
+		if (protocol == IPPROTO_MPTCP)
+			__sync_fetch_and_add(&whole->mptcp, 1);
+	}
+	return IPPROTO_SMC;
+}
+
+/*
+ * Keeps the module: if nobody had the protocol 256, no program could open a TCP socket any more. A
+ * link to an event of a module holds a reference of it, as long as the link is pinned. The
+ * event is a rare one, of this project's module only.
+ */
+SEC("raw_tp/smc_abort")
+int smc_policy_hold(void *ctx)
+{
+	return 0;
+}

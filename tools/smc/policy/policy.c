@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "pins.h"
+#include "policy.h"
+#include "problem.h"
+#include "scope.h"
+#include "status.h"
+#include "unit.h"
+#include "version.h"
+
+#define MAX_SCOPES	64
+#define EXCEPT		"except-"
+
+#define NOT_RUNNING "unit %s does not run, and is no service that could ask for SMC when it does"
+#define BY_PRELOAD "%s: the library of smc_run is used, which does nothing for static, set-uid " \
+		"and Go programs"
+
+/* Long options that have no letter */
+enum {
+	OPT_SCOPE	= 256,
+	OPT_EXCEPT	= OPT_SCOPE + POLICY_KINDS,
+	OPT_UNIT	= OPT_EXCEPT + POLICY_KINDS,
+	OPT_PERSISTENT,
+};
+
+/**
+ * struct request - what the command line asks for
+ * @scopes: rules to be added or taken away
+ * @count: of @scopes
+ * @units: units
+ * @unit_count: of @units
+ * @is_off: the command is "off"
+ * @persistent: units keep it over a boot
+ * @as_json: status is for a program
+ */
+struct request {
+	struct scope	scopes[MAX_SCOPES];
+	size_t		count;
+	struct unit	units[MAX_SCOPES];
+	size_t		unit_count;
+	bool		is_off;
+	bool		persistent;
+	bool		as_json;
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: smc on WHAT...\n"
+	      "       smc off [WHAT...]\n"
+	      "       smc status [-j]\n"
+	      "\n"
+	      "Programs that ask for TCP get SMC sockets, from now on and whatever they are.\n"
+	      "Without WHAT, \"smc off\" ends it for all. WHAT is one or more of\n"
+	      "\n"
+	      "  --host                  all programs\n"
+	      "  --cgroup PATH           those in a cgroup and below it; \"self\" is this one\n"
+	      "  --netns NAME            those in a network namespace, by its name or path\n"
+	      "  --unit UNIT             those of a unit of systemd, also when it starts again\n"
+	      "  --user NAME             those of a user, by name or number\n"
+	      "  --program NAME          those of this name, as \"ps -o comm\" shows it\n"
+	      "  --except-cgroup PATH, --except-netns NAME, --except-user NAME,\n"
+	      "  --except-program NAME   these stay TCP, whatever else is on\n"
+	      "\n"
+	      "  --persistent    units: also after the next boot\n"
+	      "  -j, --json      status: write JSON\n"
+	      "  -h, --help      show this help\n"
+	      "  -v, --version   show the version\n", out);
+}
+
+bool policy_is_command(const char *word)
+{
+	return !strcmp(word, "on") || !strcmp(word, "off") || !strcmp(word, "status");
+}
+
+static bool add_scope(struct request *request, enum policy_kind kind, bool except,
+		      const char *word)
+{
+	struct scope *scope = &request->scopes[request->count];
+	size_t i;
+
+	if (request->count == MAX_SCOPES)
+		return problem("at most %u at once", MAX_SCOPES);
+	if (!scope_find(scope, kind, word, request->is_off))
+		return false;
+	scope->except = except;
+	for (i = 0; i < request->count && !request->is_off; i++)
+		if (!memcmp(&request->scopes[i].key, &scope->key, sizeof(scope->key)))
+			return problem("%s %s is named twice", scope_kind(kind), scope->label);
+	request->count++;
+	return true;
+}
+
+static bool add_unit(struct request *request, const char *word)
+{
+	if (request->unit_count == MAX_SCOPES)
+		return problem("at most %u units at once", MAX_SCOPES);
+	return unit_find(&request->units[request->unit_count++], word);
+}
+
+static void print_scope(const char *state, const struct scope *scope)
+{
+	printf("%s: %s%s%s%s\n", state, scope->except ? EXCEPT : "", scope_kind(scope->key.kind),
+	       *scope->label ? " " : "", scope->label);
+}
+
+/* Cgroups that are gone would fill the map */
+static void delete_gone(const struct policy *policy)
+{
+	struct policy_key key = { }, last;
+	bool begin = true;
+
+	while (policy_next_rule(policy, &key, begin)) {
+		last = key;
+		begin = scope_is_gone(&last) && policy_delete_rule(policy, &last);
+	}
+}
+
+static bool is_empty(const struct policy *policy)
+{
+	struct policy_key key;
+
+	return !policy_next_rule(policy, &key, true);
+}
+
+/* 1: it is there, 0: it is not, -1: its opposite is there */
+static int look_up(const struct policy *policy, const struct scope *scope)
+{
+	struct policy_rule rule;
+
+	if (!policy_get_rule(policy, &scope->key, &rule))
+		return 0;
+	return rule.except == scope->except ? 1 : -1;
+}
+
+static bool agrees(const struct policy *policy, const struct request *request)
+{
+	size_t i;
+
+	for (i = 0; i < request->count; i++) {
+		const struct scope *scope = &request->scopes[i];
+		const char *kind = scope_kind(scope->key.kind);
+		const char *except = scope->except ? "" : EXCEPT;
+
+		if (look_up(policy, scope) < 0)
+			return problem("%s %s is %s already: \"smc off --%s%s %s\" first", kind,
+				       scope->label, scope->except ? "on" : "an exception",
+				       except, kind, scope->label);
+	}
+	return true;
+}
+
+/* Of the first so many scopes */
+static void delete_added(const struct policy *policy, const struct request *request, size_t count)
+{
+	while (count--)
+		if (!request->scopes[count].was_there)
+			policy_delete_rule(policy, &request->scopes[count].key);
+}
+
+static bool add_rules(const struct policy *policy, struct request *request)
+{
+	struct policy_rule rule;
+	size_t i;
+	int err;
+
+	for (i = 0; i < request->count; i++) {
+		struct scope *scope = &request->scopes[i];
+
+		memset(&rule, 0, sizeof(rule));
+		rule.since = time(NULL);
+		rule.except = scope->except;
+		memcpy(rule.label, scope->label, sizeof(rule.label));
+		err = policy_add_rule(policy, &scope->key, &rule);
+		if (err && err != -EEXIST)
+			break;
+		scope->was_there = err;
+	}
+	if (i == request->count)
+		return true;
+	delete_added(policy, request, i);
+	if (err == -E2BIG)
+		return problem("there are %u rules already; \"smc off\" takes some away",
+			       POLICY_MAX_RULES);
+	return problem("the kernel does not take the rule: %s", strerror(-err));
+}
+
+static bool switch_on_rules(struct request *request)
+{
+	bool fresh = !pins_exist(), ok;
+	struct policy policy;
+
+	if (fresh ? !policy_attach(&policy) : !policy_open(&policy))
+		return false;
+	delete_gone(&policy);
+	ok = agrees(&policy, request) && add_rules(&policy, request);
+	policy_close(&policy);
+	if (!ok && fresh)
+		pins_remove();
+	return ok;
+}
+
+static void print_on(const struct request *request)
+{
+	const struct scope *scope;
+	size_t i;
+
+	for (i = 0; i < request->count; i++) {
+		scope = &request->scopes[i];
+		print_scope(scope->was_there ? "already on" : "on", scope);
+	}
+}
+
+/* What a unit runs now; its next starts are for the drop-in */
+static bool add_unit_cgroups(struct request *request)
+{
+	size_t i;
+
+	for (i = 0; i < request->unit_count; i++) {
+		const struct unit *unit = &request->units[i];
+
+		if (*unit->cgroup && !add_scope(request, POLICY_CGROUP, false, unit->cgroup))
+			return false;
+		if (!*unit->cgroup && !unit_is_service(unit))
+			return problem(NOT_RUNNING, unit->name);
+	}
+	return true;
+}
+
+static bool write_drop_ins(const struct request *request, enum unit_way way)
+{
+	size_t i;
+
+	for (i = 0; i < request->unit_count; i++) {
+		const struct unit *unit = &request->units[i];
+
+		if (unit_is_service(unit) && !unit_write_drop_in(unit, way, request->persistent)) {
+			while (i--)
+				unit_remove_drop_ins(&request->units[i]);
+			return false;
+		}
+		printf("on: unit %s, %s\n", unit->name,
+		       !unit_is_service(unit) ? "as long as it runs" :
+		       way == UNIT_BY_PRELOAD ? "from its next start on" : "each time it starts");
+	}
+	return true;
+}
+
+/* After the rules were added, something else did not work */
+static void undo_rules(const struct request *request)
+{
+	struct policy policy;
+	bool empty;
+
+	if (!request->count || !policy_open(&policy))
+		return;
+	delete_added(&policy, request, request->count);
+	empty = is_empty(&policy);
+	policy_close(&policy);
+	if (empty)
+		pins_remove();
+}
+
+/* All that is left where the kernel cannot do it */
+static bool switch_on_preload(const struct request *request, const char *obstacle)
+{
+	size_t i;
+
+	if (request->count || !request->unit_count)
+		return problem("%s; start programs with smc_run, or use --unit", obstacle);
+	for (i = 0; i < request->unit_count; i++)
+		if (!unit_is_service(&request->units[i]))
+			return problem("%s, and %s is no service that could start with smc_run",
+				       obstacle, request->units[i].name);
+	remark(BY_PRELOAD, obstacle);
+	return write_drop_ins(request, UNIT_BY_PRELOAD);
+}
+
+static int switch_on(struct request *request)
+{
+	const char *obstacle;
+
+	if (!request->count && !request->unit_count) {
+		problem("on for what? --host, --cgroup, --netns, --unit, --user or --program");
+		return POLICY_USAGE;
+	}
+	if (request->persistent && request->count) {
+		problem("--persistent is for units; for others see smc-policy.service in smc(8)");
+		return POLICY_USAGE;
+	}
+	obstacle = policy_obstacle();
+	if (obstacle)
+		return switch_on_preload(request, obstacle) ? POLICY_DONE : POLICY_FAILED;
+	if (!add_unit_cgroups(request) || !pins_lock(true) ||
+	    (request->count && !switch_on_rules(request)))
+		return POLICY_FAILED;
+	if (write_drop_ins(request, UNIT_BY_POLICY)) {
+		print_on(request);
+		return POLICY_DONE;
+	}
+	undo_rules(request);
+	return POLICY_FAILED;
+}
+
+/* Whether a rule is about something that holds all that the scope has */
+static bool is_wider(const struct policy_key *key, const struct policy_rule *rule,
+		     const struct scope *scope)
+{
+	size_t len = strlen(rule->label);
+
+	if (rule->except)
+		return false;
+	if (key->kind == POLICY_HOST)
+		return true;
+	return key->kind == POLICY_CGROUP && scope->key.kind == POLICY_CGROUP &&
+	       !strncmp(scope->label, rule->label, len) && scope->label[len] == '/';
+}
+
+static void tell_what_stays(const struct policy *policy, const struct scope *scope)
+{
+	struct policy_key key = { };
+	struct policy_rule rule;
+	bool begin;
+
+	for (begin = true; policy_next_rule(policy, &key, begin); begin = false)
+		if (policy_get_rule(policy, &key, &rule) && is_wider(&key, &rule, scope))
+			remark("it is still on there, by --%s%s%s", scope_kind(key.kind),
+			       *rule.label ? " " : "", rule.label);
+}
+
+/* The name of a network namespace may have gone to another one, or to none */
+static bool is_meant(const struct policy_key *key, const struct policy_rule *rule,
+		     const struct scope *scope)
+{
+	if (!rule->except != !scope->except)
+		return false;
+	return !memcmp(key, &scope->key, sizeof(*key)) ||
+	       (key->kind == POLICY_NETNS && scope->key.kind == POLICY_NETNS &&
+		!strcmp(rule->label, scope->label));
+}
+
+static void delete_rule(const struct policy *policy, const struct scope *scope)
+{
+	struct policy_key key = { };
+	struct policy_rule rule;
+	bool begin = true, found = false;
+
+	while (policy_next_rule(policy, &key, begin)) {
+		struct policy_key last = key;
+
+		begin = policy_get_rule(policy, &last, &rule) && is_meant(&last, &rule, scope) &&
+			policy_delete_rule(policy, &last);
+		found |= begin;
+	}
+	print_scope(found ? "off" : "was not on", scope);
+	if (!scope->except)
+		tell_what_stays(policy, scope);
+}
+
+static bool switch_off_rules(const struct request *request)
+{
+	struct policy policy;
+	bool empty;
+	size_t i;
+
+	if (!pins_exist()) {
+		for (i = 0; i < request->count; i++)
+			print_scope("was not on", &request->scopes[i]);
+		return true;
+	}
+	if (!policy_open(&policy))
+		return false;
+	for (i = 0; i < request->count; i++)
+		delete_rule(&policy, &request->scopes[i]);
+	delete_gone(&policy);
+	empty = is_empty(&policy);
+	policy_close(&policy);
+	return !empty || pins_remove();
+}
+
+static bool switch_off_units(const struct request *request)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < request->unit_count; i++) {
+		ret = unit_remove_drop_ins(&request->units[i]);
+		if (ret < 0)
+			return problem("the drop-in of unit %s stays: %s", request->units[i].name,
+				       strerror(-ret));
+		printf("%s: unit %s\n", ret ? "off" : "was not on", request->units[i].name);
+	}
+	return true;
+}
+
+static void tell_drop_in(const char *unit, const char *path, void *data)
+{
+	remark("%s will ask for SMC when it starts: \"smc off --unit %s\"", unit, unit);
+}
+
+static int switch_off(struct request *request)
+{
+	size_t i;
+
+	if (!pins_lock(false))
+		return POLICY_FAILED;
+	if (!request->count && !request->unit_count) {
+		puts(pins_exist() ? "off" : "was not on");
+		if (!pins_remove())
+			return POLICY_FAILED;
+		unit_list_drop_ins(tell_drop_in, NULL);
+		return POLICY_DONE;
+	}
+	for (i = 0; i < request->unit_count; i++)
+		if (*request->units[i].cgroup &&
+		    !add_scope(request, POLICY_CGROUP, false, request->units[i].cgroup))
+			return POLICY_FAILED;
+	if ((request->count && !switch_off_rules(request)) || !switch_off_units(request))
+		return POLICY_FAILED;
+	return POLICY_DONE;
+}
+
+static bool is_allowed(void)
+{
+	return !geteuid() || problem("only root may see or change which programs use SMC");
+}
+
+/* Returns POLICY_DONE, or the status to exit with after a problem was named */
+static int take_option(struct request *request, int opt)
+{
+	bool ok;
+
+	if (!is_allowed())
+		return POLICY_FAILED;
+	if (opt == OPT_UNIT)
+		ok = add_unit(request, optarg);
+	else if (opt >= OPT_EXCEPT)
+		ok = add_scope(request, opt - OPT_EXCEPT, true, optarg);
+	else
+		ok = add_scope(request, opt - OPT_SCOPE, false, optarg);
+	return ok ? POLICY_DONE : POLICY_FAILED;
+}
+
+static int run(const char *command, struct request *request)
+{
+	bool has_scopes = request->count || request->unit_count || request->persistent;
+
+	if (!is_allowed())
+		return POLICY_UNKNOWN;
+	if (!strcmp(command, "on") && !request->as_json)
+		return switch_on(request);
+	if (!strcmp(command, "off") && !request->as_json && !request->persistent)
+		return switch_off(request);
+	if (!strcmp(command, "status") && !has_scopes)
+		return policy_status(request->as_json);
+	usage(stderr);
+	return POLICY_USAGE;
+}
+
+int policy_command(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "host",		no_argument,		NULL, OPT_SCOPE + POLICY_HOST },
+		{ "cgroup",		required_argument,	NULL, OPT_SCOPE + POLICY_CGROUP },
+		{ "netns",		required_argument,	NULL, OPT_SCOPE + POLICY_NETNS },
+		{ "user",		required_argument,	NULL, OPT_SCOPE + POLICY_USER },
+		{ "program",		required_argument,	NULL, OPT_SCOPE + POLICY_PROGRAM },
+		{ "except-cgroup",	required_argument,	NULL, OPT_EXCEPT + POLICY_CGROUP },
+		{ "except-netns",	required_argument,	NULL, OPT_EXCEPT + POLICY_NETNS },
+		{ "except-user",	required_argument,	NULL, OPT_EXCEPT + POLICY_USER },
+		{ "except-program",	required_argument,	NULL, OPT_EXCEPT + POLICY_PROGRAM },
+		{ "unit",		required_argument,	NULL, OPT_UNIT },
+		{ "persistent",		no_argument,		NULL, OPT_PERSISTENT },
+		{ "json",		no_argument,		NULL, 'j' },
+		{ "help",		no_argument,		NULL, 'h' },
+		{ "version",		no_argument,		NULL, 'v' },
+		{ }
+	};
+	static struct request request;
+	const char *command = argv[1];
+	int opt, status;
+
+	/* getopt() names the program in what it says */
+	argv[1] = argv[0];
+	argv++;
+	argc--;
+	request.is_off = !strcmp(command, "off");
+	while ((opt = getopt_long(argc, argv, "hjv", long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
+			usage(stdout);
+			return POLICY_DONE;
+		case 'v':
+			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smc");
+			return POLICY_DONE;
+		case 'j':
+			request.as_json = true;
+			break;
+		case OPT_PERSISTENT:
+			request.persistent = true;
+			break;
+		case '?':
+			usage(stderr);
+			return POLICY_USAGE;
+		default:
+			status = take_option(&request, opt);
+			if (status)
+				return status;
+		}
+	}
+	if (argc != optind) {
+		usage(stderr);
+		return POLICY_USAGE;
+	}
+	return run(command, &request);
+}

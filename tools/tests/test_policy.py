@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""smc on, off, status, as far as they go without the kernel: words that make no sense."""
+
+import os
+import re
+import subprocess
+
+from harness import SOURCE, check, contains, equal, test
+from test_documents import complete, read
+
+
+def help_options(bench):
+    return set(re.findall(r"--[a-z]+(?:-[a-z]+)?", bench.run(["smc", "on", "-h"]).ok()))
+
+
+@test
+def policy_options_are_documented(bench):
+    options = help_options(bench)
+    check(len(options) > 12, "no options in the help")
+    documented = {f"--{name}" for name in re.findall(r"Fl Fl ([\w-]+)", read("smc/smc.8"))}
+    equal(options - documented, set())
+
+
+@test
+def policy_options_are_completed(bench):
+    offered = set(complete(bench, "smc", "on", "--"))
+    equal(help_options(bench) - offered - {"--json"}, set())
+    check("--json" in complete(bench, "smc", "status", "--"), "status knows JSON")
+    equal(sorted(complete(bench, "smc", "")), ["check", "off", "on", "status"])
+    for option in offered:
+        result = bench.run(["smc", "on", option])
+        check("unrecognized" not in result.err, option)
+    check("root" in complete(bench, "smc", "on", "--user", "ro"), "no users")
+
+
+@test
+def policy_words_that_make_no_sense(bench):
+    for words in (["on", "--hots"], ["on", "--cgroup"], ["status", "--host"], ["status", "now"],
+                  ["off", "--persistent"], ["on", "-j", "--user", "root"]):
+        result = bench.run(["smc", *words])
+        equal((words, result.status, result.out), (words, 2, ""))
+        contains(result.err, "Usage: smc on")
+
+
+@test
+def policy_things_that_are_not_there(bench):
+    for words, text in ((["--cgroup", "/nowhere"], "no cgroup"),
+                        (["--cgroup", ""], "no cgroup"),
+                        (["--user", "nemo"], "smc: there is no user nemo\n"),
+                        (["--user", ""], "smc: there is no user \n"),
+                        (["--user", "-1"], "smc: there is no user -1\n"),
+                        (["--user", "99999999999"], "smc: there is no user 99999999999\n"),
+                        (["--program", ""], "without its folder"),
+                        (["--program", "/bin/sh"], "without its folder"),
+                        (["--netns", "nemo"], "smc: there is no network namespace nemo: "),
+                        (["--user", "root", "--except-user", "0"], "smc: user 0 is named twice\n")):
+        result = bench.run(["smc", "on", *words])
+        equal((words, result.status, result.out), (words, 1, ""))
+        contains(result.err, text)
+        equal(result.err.count("\n"), 1, f"sentences for {words}")
+
+
+@test
+def policy_is_for_root(bench):
+    if os.geteuid():
+        prefix = []
+    else:
+        prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    for words in (["on", "--host"], ["off"], ["status"], ["on", "--user", "nemo"]):
+        result = bench.run([*prefix, bench.tool("smc"), *words])
+        check(result.status != 0, "it was done")
+        equal(result.err, "smc: only root may see or change which programs use SMC\n")
+
+
+@test
+def policy_without_bpf_says_so(bench):
+    """The tools of a machine without clang or libbpf."""
+    folder = os.path.join(bench.tmp, "without")
+    environment = {"PATH": os.environ["PATH"]}
+    subprocess.run(["make", "-s", "-j2", "-C", SOURCE, f"O={folder}", "BPF=no", f"{folder}/smc"],
+                   env=environment, check=True, stdout=subprocess.DEVNULL)
+    result = bench.run([f"{folder}/smc", "on", "--user", "root"])
+    if os.geteuid() == 0:
+        equal((result.status, result.out), (1, ""))
+        contains(result.err, "built without BPF: clang or libbpf-dev was missing")
+    check("libbpf" not in bench.run(["ldd", f"{folder}/smc"]).out, "it needs libbpf")
