@@ -13,7 +13,6 @@
 #include <linux/sched/signal.h>
 #include <net/inet_connection_sock.h>
 
-#include "../compat/compat.h"
 #include "../conn/close.h"
 #include "../conn/conn.h"
 #include "../work.h"
@@ -659,8 +658,7 @@ int smc_accept_wait(struct socket *sock, struct socket *newsock, int flags)
 		return PTR_ERR(child);
 
 	lock_sock(&child->sk);
-	smc_compat_custom_sockopt(newsock);
-	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
+	smc_sock_prepare(newsock);
 	sock_graft(&child->sk, newsock);
 	smc_tcp_set_owner(child, SOCK_INODE(newsock));
 	newsock->state = SS_CONNECTED;

@@ -199,6 +199,18 @@ static void sock_destruct(struct sock *sk)
 }
 
 /**
+ * smc_sock_prepare() - what the struct socket of one of ours needs
+ * @sock: it, new
+ */
+void smc_sock_prepare(struct socket *sock)
+{
+	smc_compat_custom_sockopt(sock);
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+	/* It is woken from within the inner socket's, see fallback.c */
+	lockdep_set_class(&sock->wq.wait.lock, &outer_wait_key);
+}
+
+/**
  * smc_sock_setup() - initialise a new socket
  * @sock: its struct socket, NULL for a child that was not accepted yet
  * @sk: the socket, as sock_init_data() left it
@@ -233,12 +245,8 @@ void smc_sock_setup(struct socket *sock, struct sock *sk)
 #endif
 	/* Signals of the peer reach the connection under RCU */
 	sock_set_flag(sk, SOCK_RCU_FREE);
-	if (sock) {
-		smc_compat_custom_sockopt(sock);
-		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
-		/* It is woken from within the inner socket's, see fallback.c */
-		lockdep_set_class(&sock->wq.wait.lock, &outer_wait_key);
-	}
+	if (sock)
+		smc_sock_prepare(sock);
 
 	smc_object_created(SMC_OBJECT_SOCK);
 	spin_lock_bh(&sn->socks_lock);

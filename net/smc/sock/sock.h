@@ -210,6 +210,7 @@ extern struct proto_ops smc_sock_ops;
 extern struct proto smc_proto;
 int smc_sock_init(void);
 void smc_sock_exit(void);
+void smc_sock_prepare(struct socket *sock);
 void smc_sock_setup(struct socket *sock, struct sock *sk);
 struct smc_sock *smc_sock_child(struct smc_sock *listener, struct socket *tcp);
 int smc_sock_create_tcp(struct sock *sk, int family);
