@@ -30,7 +30,6 @@ kmsg() {
 
 setup() {
 	echo "vm-$VM_GUEST" >/proc/sys/kernel/hostname
-	ip link set lo up
 	[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] ||
 		echo 20 >/proc/sys/kernel/hung_task_timeout_secs
 	# Booting printed warnings only; from here on every line counts.

@@ -9,12 +9,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -152,6 +156,25 @@ static void mount_rest(const char *kernel, const char *release)
 		die("%s", to);
 }
 
+/*
+ * The first connect() of a kernel has it patch its own code, in a kworker (DO_ONCE in
+ * __inet_hash_connect()). QEMU without KVM loses that race now and then: a CPU that connects
+ * meanwhile reports a breakpoint which is gone by then. Here nobody else connects.
+ */
+static void connect_once(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1) };
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
+		die("lo");
+	if (!connect(fd, (struct sockaddr *)&to, sizeof(to)) || errno != ECONNREFUSED)
+		die("connect");
+	close(fd);
+}
+
 static void make_raw(const char *tty)
 {
 	struct termios t;
@@ -229,6 +252,7 @@ int main(void)
 	if (command)
 		run_command(command);
 	mount_rest(kernel, release);
+	connect_once();
 	make_raw("/dev/ttyS2");
 
 	/* Opened close-on-exec above, so that dying can still be told. */
