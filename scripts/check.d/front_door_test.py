@@ -187,6 +187,12 @@ class Packages(Case):
     def list(self, *lines):
         return self.file('packages', '# comment\n' + ''.join(line + '\n' for line in lines))
 
+    def path_of_user(self, uid):
+        """A PATH whose id(1) says so: a real other user may not be able to read this tree."""
+        self.file('bin/id', f'#!/bin/sh\necho {uid}\n')
+        os.chmod(self.folder + '/bin/id', 0o755)
+        return self.folder + '/bin:' + os.environ['PATH']
+
     def test_all_installed(self):
         done = self.run_program(self.program, 'build', SMC_PACKAGES=self.list('build dpkg'))
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', ''))
@@ -194,7 +200,8 @@ class Packages(Case):
     def test_missing_without_root(self):
         packages = self.list('build dpkg', 'build no-such-package', 'test neither-this')
         self.refused('missing packages; run as root: apt-get install --no-install-recommends '
-                     'no-such-package', *NOBODY, self.program, 'build', SMC_PACKAGES=packages)
+                     'no-such-package', self.program, 'build', SMC_PACKAGES=packages,
+                     PATH=self.path_of_user(65534))
 
     def test_only_check(self):
         packages = self.list('build no-such-package')
@@ -209,11 +216,9 @@ class Packages(Case):
 
     def test_no_network(self):
         """A root whose apt-get fails like the real one without a network."""
-        self.file('bin/id', '#!/bin/sh\necho 0\n')
-        os.chmod(self.folder + '/bin/id', 0o755)
+        path = self.path_of_user(0)
         self.file('bin/apt-get', '#!/bin/sh\necho "E: Failed to fetch a/file" >&2\nexit 100\n')
         os.chmod(self.folder + '/bin/apt-get', 0o755)
-        path = self.folder + '/bin:' + os.environ['PATH']
         done = self.run_program(self.program, 'build', PATH=path, TMPDIR=self.folder,
                                 SMC_PACKAGES=self.list('build no-such-package'))
         self.assertEqual(done.returncode, 1)

@@ -4,9 +4,10 @@
  *
  * Posting happens under conn->lock, so that what the peer sees never goes
  * backwards; the kick that makes it look happens outside, because on a loopback
- * device it runs the peer's half, which may answer with a post of its own. The answer's
- * kick may run inside of the first one; whatever would nest deeper is left to a kworker, so
- * that the stack does not depend on what peers do.
+ * device it runs the peer's half, which may answer with a post of its own. The kick of the
+ * answer may run inside of the first one, and one more inside of that: a writer says that it is
+ * blocked, the reader tells it of space, the writer is blocked no longer. A kworker does what would
+ * nest deeper, so that the stack does not depend on what peers do.
  */
 
 #include <linux/percpu.h>
@@ -22,7 +23,7 @@
 #define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
 
 /* Kicks that run at once, one inside of the other, on one processor */
-#define KICK_DEPTH_MAX	2
+#define KICK_DEPTH_MAX	3
 
 static DEFINE_PER_CPU(unsigned int, kick_depth);	/* bottom halves are off */
 
