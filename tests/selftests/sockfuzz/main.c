@@ -156,6 +156,7 @@ int main(int argc, char **argv)
 	int i;
 
 	parse(argc, argv);
+	pattern_check_self();
 	self_catch_signals();
 	printf("TAP version 13\n1..1\n# seed %llu\n", (unsigned long long)options.seed);
 	fflush(stdout);

@@ -112,12 +112,22 @@ struct choice {
 
 #define CHOICES	16
 
+static unsigned int marks_from(const struct way *way, uint64_t place)
+{
+	unsigned int nr = 0;
+
+	while (is_mark(way, place + nr))
+		nr++;
+	return nr;
+}
+
 /*
  * As many bytes as are right. An urgent byte may be left out; @place is where the first byte was,
- * and then behind the last one. @unsure: it may still be one further.
+ * and then behind the last one. @unsure: it may still be so many further, as all urgent bytes of a
+ * row may have been left out where the first one seems to be there.
  */
 static size_t count_right(const struct slot *slot, int dir, const uint8_t *bytes, size_t len,
-			  uint64_t *place, bool *unsure)
+			  uint64_t *place, unsigned int *unsure)
 {
 	const struct way *way = &slot->way[dir];
 	struct choice choices[CHOICES];
@@ -147,7 +157,9 @@ static size_t count_right(const struct slot *slot, int dir, const uint8_t *bytes
 			break;
 		}
 	}
-	*unsure = nr > 0 && choices[(nr - 1) % CHOICES].index + WORD > len;
+	*unsure = 0;
+	for (; nr > 0 && choices[(nr - 1) % CHOICES].index + WORD > len && *unsure < MARKS; nr--)
+		*unsure += marks_from(way, choices[(nr - 1) % CHOICES].place);
 	return i;
 }
 
@@ -166,8 +178,7 @@ size_t pattern_check(struct slot *slot, int dir, const void *buf, size_t len,
 {
 	uint64_t place = offset;
 	struct way *way = &slot->way[dir];
-	unsigned int hole, slack = way->slack;
-	bool unsure;
+	unsigned int hole, unsure, slack = way->slack;
 	size_t right = count_right(slot, dir, buf, len, &place, &unsure);
 
 	/* Urgent bytes among those that were thrown away unseen */
@@ -223,7 +234,8 @@ void pattern_check_somewhere(const struct slot *slot, int dir, const void *buf, 
 	uint64_t to = __atomic_load_n(&way->sending, __ATOMIC_SEQ_CST), place;
 	const uint8_t *bytes = buf;
 	size_t left = len, at;
-	bool good = true, unsure;
+	unsigned int unsure;
+	bool good = true;
 
 	/* A few bytes do not tell where they are from */
 	while (good && left >= 4 * WORD) {
@@ -263,4 +275,26 @@ void pattern_check_end(const struct slot *slot, int dir)
 			(unsigned long long)place, (unsigned long long)sent);
 	if (!__atomic_load_n(&slot->shut[dir], __ATOMIC_SEQ_CST))
 		fail_on(slot, dir, "end of stream, which no end has ended");
+}
+
+/**
+ * pattern_check_self() - two urgent bytes in a row are left out, and the next byte equals the first
+ *
+ * Only the byte behind that tells. Fails as if the bytes were wrong.
+ */
+void pattern_check_self(void)
+{
+	enum { ID = 1120, DIR = 1, PLACE = 21242 };
+	static struct slot slot = { .id = ID };
+	struct way *way = &slot.way[DIR];
+	uint8_t bytes[2];
+
+	way->marks[way->nr_marks++] = PLACE + 1;
+	way->marks[way->nr_marks++] = PLACE + 2;
+	pattern_fill(bytes, 2, ID, DIR, PLACE + 2);
+	way->received = PLACE;
+	way->received += pattern_check(&slot, DIR, bytes, 1, way->received);
+	way->received += pattern_check(&slot, DIR, bytes + 1, 1, way->received);
+	if (byte_at(ID, DIR, PLACE) != bytes[0] || way->received != PLACE + 4)
+		fail("the check of bytes is wrong: at %llu", (unsigned long long)way->received);
 }

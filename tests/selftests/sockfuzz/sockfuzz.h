@@ -259,6 +259,7 @@ size_t pattern_check(struct slot *slot, int dir, const void *buf, size_t len,
 void pattern_check_somewhere(const struct slot *slot, int dir, const void *buf, size_t len,
 			     uint64_t from, bool one_piece);
 void pattern_check_end(const struct slot *slot, int dir);
+void pattern_check_self(void);
 
 /* slot.c: connections come and go */
 void slot_init(struct slot *slot, int number);
