@@ -114,7 +114,7 @@ static bool answered(struct hostile *h, uint8_t *bytes)
 
 	if (h->mute || bytes[LLC_AT_FLAGS] & LLC_REPLY)
 		return false;
-	if (type != TEST_LINK && type != CONFIRM_RKEY)
+	if (type != TEST_LINK && type != CONFIRM_RKEY && type != DELETE_RKEY)
 		return false;
 	memcpy(msg.bytes, bytes, LLC_LEN);
 	msg.len = LLC_LEN;
