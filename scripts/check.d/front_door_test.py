@@ -3,6 +3,7 @@
 """Bad input at the front door: one sentence, an error exit, and nothing changed."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -131,6 +132,13 @@ class Needs(Case):
                 os.symlink(shutil.which(name), f'{folder}/{name}')
         return folder
 
+    def path_with_compiler(self):
+        """A compiler may itself look for others in the path, as that of ccache does."""
+        folder = self.path()
+        command = shlex.join(['env', 'PATH=' + os.environ['PATH'], shutil.which('cc')])
+        os.chmod(self.file('path/cc', f'#!/bin/sh\nexec /usr/bin/{command} "$@"\n'), 0o755)
+        return folder
+
     def none_installed(self, command, packages, path, **environment):
         self.refused('missing packages; run as root: apt-get install --no-install-recommends '
                      + packages, *command, PATH=path, **environment)
@@ -151,12 +159,12 @@ class Needs(Case):
 
     def test_modules_need_no_tools(self):
         self.none_installed((self.program, '/lib/modules/1.2-none/build', 'modules'),
-                            'linux-headers-1.2-none', self.path('cc'))
+                            'linux-headers-1.2-none', self.path_with_compiler())
 
     def test_compiler_of_the_kernel(self):
         self.file('kdir/.kernelvariables', 'CC = $(CROSS_COMPILE)gcc-99\n')
         self.none_installed((self.program, self.folder + '/kdir', 'modules'), 'gcc-99',
-                            self.path('cc'))
+                            self.path_with_compiler())
 
     def test_without_bpf_there_is_a_note_only(self):
         done = self.run_program(self.program, self.folder, 'tools', CLANG='no-such-clang')
@@ -172,7 +180,8 @@ class Needs(Case):
 
     def test_tools_alone(self):
         self.refused('the tools need the packages', 'make', '-s', '-C', TOP + '/tools',
-                     '--no-print-directory', 'O=' + self.folder + '/out', PATH=self.path('cc'))
+                     '--no-print-directory', 'O=' + self.folder + '/out',
+                     PATH=self.path_with_compiler())
 
     def test_bad_words(self):
         self.refused("unknown purpose 'all'", self.program, self.folder, 'all')
