@@ -223,7 +223,7 @@ u32 smc_share_take(struct smc_share *share, u32 bytes)
 
 /**
  * smc_share_give() - memory does not serve the namespace any more
- * @share: the share of the namespace, which may be gone meanwhile
+ * @share: as taken from; the namespace may be gone meanwhile, the share is not
  * @bytes: as taken, or a part of it
  *
  * Any context.

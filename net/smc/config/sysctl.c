@@ -206,7 +206,7 @@ static struct ctl_table template[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ZERO,
 	},
-	{	/* its data is in the share */
+	{	/* must stay the last one: its data is in the share, see smc_sysctl_init() */
 		.procname	= "buffer_limit",
 		.maxlen		= sizeof(int),
 		.mode		= 0644,

@@ -27,7 +27,7 @@ struct smc_share;
  * @v1_over_rocev2: SMC-R version 1 takes addresses of RoCE version 2, where a port has no others
  * @path_retry_time: seconds that a path of SMC-R which failed is not used, 0: no time
  * @traffic_class: of the packets of SMC-R; for new link groups
- * @limit_handshake: new connections become TCP while too many handshakes run
+ * @limit_handshake: new connections become TCP while too many connections wait for accept()
  * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
  * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
  * @autocorking: bytes that may be written and not announced; for new connections

@@ -157,7 +157,8 @@ struct smc_conn_urgent {
  * @answer: enum smc_reason, valid with @answered
  * @declined: the peer has said in the handshake that it does not use the connection
  * @lost: the way to the peer is gone; @lock
- * @token: alert token, for the peer to name this connection by; constant
+ * @token: alert token, for the peer to name this connection by; constant once conn_open() has
+ *	returned
  * @peer_token: the peer's
  * @lock: protects what is marked so; taken with bottom halves off. No other
  *	lock of ours is taken inside, except by the transport's cdc_post

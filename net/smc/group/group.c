@@ -433,12 +433,13 @@ static void start_idle_time(struct smc_groups *groups, struct smc_group *group, 
 	smc_table_set_idle(groups, group);
 	kref_get(&group->ref);
 	if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)seconds * HZ))
-		kref_put(&group->ref, group_free);	/* was queued already */
+		kref_put(&group->ref, group_free);	/* the caller has another one */
 }
 
 /**
  * smc_group_leave() - a connection is done with its group
- * @group: from smc_group_find() or smc_group_create(); the reference is given back
+ * @group: from smc_group_find(), smc_group_create() or smc_group_enter(); the reference is
+ *	given back
  *
  * May sleep. The last one to leave starts the idle time.
  */

@@ -44,20 +44,23 @@ struct smc_group_key {
  * @key: who may join; constant
  * @net: namespace; constant. Holds no reference: the namespace ends the group, and waits for that
  * @transport: constant
- * @device: the transport's device, which it holds a reference to; constant
+ * @device: the transport's own, with a reference: struct smc_ism_device or struct smcr_group;
+ *	constant
  * @id: number in the user ABI; constant
  * @local: address of the local device; constant
  * @first_contact: what was agreed at first contact, and what the peer said of itself;
  *	constant once published
  * @max_conns: how many connections it can have; constant
- * @ref: one for the list or @end, one for each connection, one for @idle while queued
+ * @ref: one for the list or @end, each connection, @idle while queued, each reader of the
+ *	table, and work of the transport
  * @list: in smc_groups.list
  * @serial: position there; constant once listed
  * @node: in smc_groups.by_key
  * @peer_class: the class in which it counts until no connection can find it, and none is in it;
  *	NULL before it is admitted
  * @idle_node: in smc_peer_class.idle
- * @forming: in @node, but not in @list: its first connection is in the handshake
+ * @forming: in smc_groups.by_key, but not in smc_groups.list: its first connection is in the
+ *	handshake
  * @is_slow: the first contact takes longer than other connections wait for it
  * @waiting: struct smc_group_entry of connections that wait until it is formed
  * @discarded: never to be listed again

@@ -5,12 +5,14 @@
  * A transport offers devices for a handshake, opens link groups, gives each
  * connection a receive buffer element, connects it with the peer's element, and
  * carries control data. It reports upward only through the functions at the
- * end of this file. Nothing outside rdma/ and ism/ asks which transport it is on.
+ * end of this file. What moves data and ends connections does not ask which transport it is on; the
+ * handshake, the limits of link groups and monitoring do.
  *
- *	handshake	candidates, reaches, resolve
- *	link group	group_open, group_named, group_close, group_device_name
- *	connection	conn_open, conn_describe, conn_attach, conn_settle, conn_ends, conn_close
+ *	handshake	candidates, candidate_put, reaches, resolve, resolve_end
+ *	link group	group_open, group_named, group_close
+ *	connection	conn_open, conn_describe, conn_attach, conn_settle, conn_close
  *	data		cdc_post, cdc_fetch, cdc_kick
+ *	monitoring	group_device_name, group_link, group_memory, device_info, conn_ends
  *
  * No operation waits for the peer, or for the network. Where an answer is needed, it returns
  * -EINPROGRESS, and smc_conn_ready() reports the answer.
@@ -184,7 +186,7 @@ struct smc_conn_ends {
  *	creates its first link here. May sleep. Returns 0 or a negative errno.
  * @group_named: Client: is this the group that an Accept without first contact
  *	means, and is the link that it names fit for use? Its key is equal, but for
- *	the peer's address. groups_lock is held; does not sleep. NULL if the key says
+ *	the peer's address. smc_groups.lock is held; does not sleep. NULL if the key says
  *	it all.
  * @group_close: The group has no connections any more, and never will.
  * @group_device_name: For monitoring: the name that the group's device has now, or had last.

@@ -544,15 +544,15 @@ int smcr_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	u32 bytes = smc_clc_buffer_bytes(end->rmbe_size);
 	struct smcr_conn *rc = conn->priv;
 	struct smcr_link *link;
+	int rtoken, err;
 	u64 offset;
-	int err;
 
 	if (!bytes || !end->rmbe_index)
 		return -EPROTO;
-	err = find_rtoken(rc->rg, end, &link);
-	if (err < 0)
-		return err;
-	rc->rtoken = err;
+	rtoken = find_rtoken(rc->rg, end, &link);
+	if (rtoken < 0)
+		return rtoken;
+	rc->rtoken = rtoken;
 	rc->link = link;
 	rc->rkey = end->rkey;
 	rc->peer_index = end->rmbe_index;
@@ -579,21 +579,16 @@ static int settle_first(struct smcr_conn *rc)
 	spin_unlock_bh(&rg->lock);
 	if (rg->role == SMC_SERVER)
 		err = smcr_link_start(link);
-	if (!err)
-		err = smcr_llc_settle(link);
-	if (err == -EINPROGRESS && !has_link(rg))
-		smcr_group_settled(rg, smcr_llc_why_lost(link));
-	if (err == -EINPROGRESS)
+	if (err) {
+		spin_lock_bh(&rg->lock);
+		rg->settling = NULL;
+		spin_unlock_bh(&rg->lock);
 		return err;
-
-	spin_lock_bh(&rg->lock);
-	rg->settling = NULL;
-	if (!err)
-		smcr_group_set_settled(rg, rc);
-	spin_unlock_bh(&rg->lock);
-	if (!err && rg->eye_catcher)
-		smcr_conn_use_eye_catcher(rc);
-	return err;
+	}
+	smcr_llc_settle(link);
+	if (!has_link(rg))
+		smcr_group_settled(rg, smcr_llc_why_lost(link));
+	return -EINPROGRESS;
 }
 
 /**

@@ -576,9 +576,9 @@ static void llc_work(struct work_struct *work)
  * smcr_llc_settle() - first contact: CLC is done
  * @link: the first link
  *
- * Return: -EINPROGRESS; smcr_group_settled() reports the outcome.
+ * smcr_group_settled() reports the outcome.
  */
-int smcr_llc_settle(struct smcr_link *link)
+void smcr_llc_settle(struct smcr_link *link)
 {
 	struct smcr_llc *llc = &link->group->llc;
 
@@ -586,7 +586,6 @@ int smcr_llc_settle(struct smcr_link *link)
 	llc->settle = link;
 	spin_unlock_bh(&llc->lock);
 	smcr_llc_kick(link->group);
-	return -EINPROGRESS;
 }
 
 /**

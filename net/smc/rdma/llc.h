@@ -10,7 +10,7 @@
  *	llc_flow.c	who may start what, when					(pure)
  *
  * Everything is done by one work item, one thing after the other. Nothing here waits
- * for the peer.
+ * for the peer, but for the acknowledgment of a last message (smcr_llc_flush()).
  */
 #ifndef _NET_SMC_RDMA_LLC_H
 #define _NET_SMC_RDMA_LLC_H
@@ -115,7 +115,8 @@ struct smcr_llc_message {
  * @work: does everything, at once or when time has come; has a group reference
  * @messages: memory of all messages; constant
  * @long_bytes: room for a long one, of version 2; constant
- * @mutex: held by who looks at the fields below; nobody waits for the peer under it
+ * @mutex: held by the group's work while it looks at the fields below. Only smcr_llc_flush()
+ *	waits under it, for a fraction of a second, for the acknowledgment of a last message
  * @msg: the message that is being handled, received or to be sent
  * @flow: exchange under way
  * @flow_link: goes down if the peer does not go on with it; NULL: none does
@@ -188,9 +189,9 @@ void smcr_llc_received(struct smcr_link *link, const void *head, const void *tai
 /*
  * First contact: CLC is done. The server's link is RTS: it starts with CONFIRM LINK. The
  * client's is RTR, and its CONFIRM LINK may have come in already. Process context.
- * Returns 0, -EINPROGRESS (see smcr_group_settled()) or another negative errno.
+ * smcr_group_settled() reports the outcome.
  */
-int smcr_llc_settle(struct smcr_link *link);
+void smcr_llc_settle(struct smcr_link *link);
 
 /* First contact has failed because its link went down: the reason to give. Any context. */
 u32 smcr_llc_why_lost(const struct smcr_link *link);

@@ -70,7 +70,9 @@ enum smcr_rmb_state {
  * @share: what it counts for; constant
  * @links: by link
  *
- * All changes are under smcr_group.memory_lock.
+ * Changed under smcr_group.memory_lock, but for @announcing, and for @state when the peer has
+ * answered (NEW to ANNOUNCED or REFUSED), which are under smcr_group.lock; so @state is read with
+ * READ_ONCE().
  */
 struct smcr_rmb {
 	struct list_head list;

@@ -68,24 +68,39 @@ static void set_signal(struct smcr_link *link, struct ib_send_wr *wr, bool neede
 	}
 }
 
-static void prepare_message(struct smcr_link *link, struct smcr_send_slot *slot,
-			    struct ib_send_wr *wr, struct ib_sge *sge, u32 bytes)
+static void prepare_send(struct smcr_link *link, struct smcr_send_slot *slot,
+			 struct ib_send_wr *wr, struct ib_sge *sge, u64 dma, u32 bytes)
 {
-	unsigned int offset = slot_offset(link, slot);
-
 	memset(wr, 0, sizeof(*wr));
 	wr->wr_cqe = &slot->cqe;
 	wr->opcode = IB_WR_SEND;
 	wr->sg_list = sge;
 	wr->num_sge = 1;
+	sge->addr = dma;
 	sge->length = bytes;
 	sge->lkey = link->pd->local_dma_lkey;
+}
+
+/* What is in the slot */
+static void prepare_message(struct smcr_link *link, struct smcr_send_slot *slot,
+			    struct ib_send_wr *wr, struct ib_sge *sge, u32 bytes)
+{
+	unsigned int offset = slot_offset(link, slot);
+
+	prepare_send(link, slot, wr, sge, link->slot_dma + offset, bytes);
 	if (link->inline_sends) {
 		wr->send_flags = IB_SEND_INLINE;
 		sge->addr = (uintptr_t)(link->slot_bytes + offset);
 		return;
 	}
-	sge->addr = link->slot_dma + offset;
+	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
+}
+
+/* What is in the link's buffer for long messages */
+static void prepare_long(struct smcr_link *link, struct smcr_send_slot *slot,
+			 struct ib_send_wr *wr, struct ib_sge *sge, u32 bytes)
+{
+	prepare_send(link, slot, wr, sge, link->long_dma, bytes);
 	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
 }
 
@@ -285,11 +300,8 @@ static int post_llc(struct smcr_link *link, const void *msg, unsigned int bytes)
 		prepare_message(link, slot, &wr, &sge, bytes);
 	} else {
 		memcpy(link->long_bytes, msg, bytes);
-		prepare_message(link, slot, &wr, &sge, bytes);
-		wr.send_flags = 0;
-		sge.addr = link->long_dma;
+		prepare_long(link, slot, &wr, &sge, bytes);
 		link->long_busy = true;
-		ib_dma_sync_single_for_device(link->qp->device, sge.addr, bytes, DMA_TO_DEVICE);
 	}
 	set_signal(link, &wr, true);
 	slot->rc = NULL;

@@ -71,7 +71,7 @@ static int failures(void)
 	return count;
 }
 
-/* Sockets, connections, handshakes, groups; those of DMBs and RMBs follow from them */
+/* All objects that the module counts */
 static long live_objects(void)
 {
 	FILE *file = fopen(OBJECTS, "re");

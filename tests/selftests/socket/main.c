@@ -104,6 +104,11 @@ bool only_ipv6(int index)
 	       variants[index].client_address == AF_INET6 && within_host(index);
 }
 
+bool same_family(int index)
+{
+	return variants[index].server_address == variants[index].client_address;
+}
+
 static const char *variant_name(int index)
 {
 	return variants[index].name;
