@@ -302,23 +302,6 @@ void smc_tcp_disown(const struct smc_sock *listener, struct sock *tcp)
 	write_unlock_bh(&tcp->sk_callback_lock);
 }
 
-/* Return: a child that TCP has not given us yet, with a reference, or NULL */
-static struct sock *find_child(struct sock *tcp)
-{
-	struct request_sock_queue *queue = &inet_csk(tcp)->icsk_accept_queue;
-	struct request_sock *req;
-	struct sock *found = NULL;
-
-	spin_lock_bh(&queue->rskq_lock);
-	for (req = queue->rskq_accept_head; req && !found; req = req->dl_next)
-		if (has_ours(req->sk))
-			found = req->sk;
-	if (found)
-		sock_hold(found);
-	spin_unlock_bh(&queue->rskq_lock);
-	return found;
-}
-
 /**
  * smc_tcp_disown_children() - those in TCP's queue may get another parent
  * @listener: the socket, locked, unhooked, still listening
@@ -330,7 +313,8 @@ static struct sock *find_child(struct sock *tcp)
 void smc_tcp_disown_children(const struct smc_sock *listener)
 {
 	struct sock *tcp = listener->tcp->sk;
-	struct sock *child;
+	struct request_sock_queue *queue = &inet_csk(tcp)->icsk_accept_queue;
+	struct request_sock *req;
 
 	if (!rcu_access_pointer(tcp->sk_reuseport_cb))
 		return;
@@ -338,23 +322,26 @@ void smc_tcp_disown_children(const struct smc_sock *listener)
 	if (inet_sk_state_load(tcp) != TCP_LISTEN)
 		__module_get(THIS_MODULE);
 	synchronize_rcu();	/* one may just be born, with the callbacks of before */
-	while ((child = find_child(tcp))) {
-		smc_tcp_disown(listener, child);
-		sock_put(child);
-	}
+	/* In one go: starting anew for each child, a long queue would keep the processor for minutes */
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req; req = req->dl_next)
+		if (has_ours(req->sk))
+			smc_tcp_disown(listener, req->sk);
+	spin_unlock_bh(&queue->rskq_lock);
 }
 
 /**
  * smc_tcp_offer_smc() - announce SMC in the SYN or SYN-ACK, or not
- * @smc: the socket, before it connects or listens
- * @offer: whether
+ * @smc: the socket, before it connects or listens, or falls back
+ * @offer: whether. If not, nothing of ours is in the TCP socket, which may outlive the module, as
+ *	may its children
  */
 void smc_tcp_offer_smc(struct smc_sock *smc, bool offer)
 {
 	struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
 
 	tp->syn_smc = offer;
-	tp->smc_hs_congested = handshake_congested;
+	WRITE_ONCE(tp->smc_hs_congested, offer ? handshake_congested : NULL);
 }
 
 /**
