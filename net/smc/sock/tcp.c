@@ -322,7 +322,7 @@ void smc_tcp_disown_children(const struct smc_sock *listener)
 	if (inet_sk_state_load(tcp) != TCP_LISTEN)
 		__module_get(THIS_MODULE);
 	synchronize_rcu();	/* one may just be born, with the callbacks of before */
-	/* In one go: starting anew for each child, a long queue would keep the processor for minutes */
+	/* In one go: starting anew for each child would take minutes for a long queue */
 	spin_lock_bh(&queue->rskq_lock);
 	for (req = queue->rskq_accept_head; req; req = req->dl_next)
 		if (has_ours(req->sk))
