@@ -363,6 +363,27 @@ again:
 }
 
 /**
+ * smcr_conn_any_open() - is there a connection that has not failed?
+ * @rg: the group
+ *
+ * Any context, without locks.
+ *
+ * Return: whether there is.
+ */
+bool smcr_conn_any_open(struct smcr_group *rg)
+{
+	const struct smcr_conn *rc;
+	bool found = false;
+	unsigned int i;
+
+	spin_lock_bh(&rg->lock);
+	hash_for_each(rg->conns, i, rc, node)
+		found = found || !READ_ONCE(rc->conn->failed);
+	spin_unlock_bh(&rg->lock);
+	return found;
+}
+
+/**
  * smcr_conn_withdraw() - the peer takes back an RMB
  * @rg: the group
  * @rtoken: index of the RMB

@@ -104,6 +104,7 @@ static inline void smcr_conn_unuse(struct smcr_conn *rc)
 
 void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc);
 void smcr_conn_withdraw(struct smcr_group *rg, int rtoken);
+bool smcr_conn_any_open(struct smcr_group *rg);
 void smcr_conn_lose(struct smcr_group *rg, const struct smcr_link *link);
 void smcr_conn_use_eye_catcher(struct smcr_conn *rc);
 

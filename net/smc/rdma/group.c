@@ -219,6 +219,17 @@ static bool is_over(struct smcr_group *rg)
 	return true;
 }
 
+/*
+ * A link that has worked, and has no open connection, may be there at our end only: TCP tells of
+ * the end of its connections at once, and a peer that gives up a first contact sends no DELETE
+ * LINK.
+ */
+static bool is_path_to_blame(struct smcr_group *rg, const struct smcr_link *link)
+{
+	return READ_ONCE(link->no_path) && !READ_ONCE(link->severed) &&
+	       (!READ_ONCE(rg->settled) || smcr_conn_any_open(rg));
+}
+
 static void clear_links(struct smcr_group *rg)
 {
 	unsigned int i;
@@ -232,7 +243,7 @@ static void clear_links(struct smcr_group *rg)
 		if (READ_ONCE(link->state) != SMCR_LINK_DOWN)
 			continue;
 		smcr_group_tell(link, false);
-		if (READ_ONCE(link->no_path) && !READ_ONCE(link->severed))
+		if (is_path_to_blame(rg, link))
 			smcr_group_blame_path(link);
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))

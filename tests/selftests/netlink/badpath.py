@@ -8,7 +8,9 @@ for it and is TCP, those after it are TCP at once, and after a while it is tried
 reasons and events tell.
 """
 
+import errno
 import socket
+import struct
 import subprocess
 import time
 
@@ -16,7 +18,7 @@ import smc
 import wire
 from cases import check, equal, run
 from spec import Family
-from wire import ADDRESS, gid
+from wire import ADDRESS, block, gid
 
 R2 = 4                          # net.smc.variants
 NO_PATH, PEER_DECLINED = 0x03100009, 0x05000000
@@ -27,13 +29,6 @@ RETRY_TIME = 5
 ROCE = (4791).to_bytes(2, 'big')
 GEN = Family('smc')
 BEFORE = 0
-
-
-def block(on):
-    """Packets of RoCE are lost when they come in, in both directions."""
-    for port in wire.PORTS:
-        subprocess.run(['ip', 'rule', 'add' if on else 'del', 'pref', '5', 'iif', f'smc{port}',
-                        'ipproto', 'udp', 'dport', '4791', 'blackhole'], check=True)
 
 
 def successes():
@@ -187,10 +182,26 @@ def switched_off():
     smc.sysctl('smcr_path_retry_time', RETRY_TIME)
 
 
+def not_blamed():
+    """A link whose connections were reset by TCP meanwhile, says nothing about the path."""
+    for _ in range(2):
+        pair = smc.Pair(address=ADDRESS[socket.AF_INET, 1])
+        smc.send_all(pair.client, pair.server, 4000)
+        block(True)
+        pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        pair.client.close()
+        check('the server is told', smc.eventually(lambda: pair.server.getsockopt(
+            socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET))
+        pair.close()
+        no_groups()
+        block(False)
+    equal('no path is blamed', counters(), (8, 0, 5))
+
+
 BEFORE = successes()
 OLD = smc.fallbacks(GEN)
 smc.sysctl('variants', R2)
 smc.sysctl('smcr_idle_timeout', 1)
 smc.sysctl('smcr_path_retry_time', RETRY_TIME)
-run(works, first_pays, others_do_not, tried_again, switched_off, route_for_small_packets,
-    traffic_class)
+run(works, first_pays, others_do_not, tried_again, switched_off, not_blamed,
+    route_for_small_packets, traffic_class)

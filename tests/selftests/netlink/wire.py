@@ -45,6 +45,13 @@ def plug_in(port):
                    check=True)
 
 
+def block(on):
+    """Packets of RoCE are lost when they come in, in both directions."""
+    for port in PORTS:
+        subprocess.run(['ip', 'rule', 'add' if on else 'del', 'pref', '5', 'iif', f'smc{port}',
+                        'ipproto', 'udp', 'dport', '4791', 'blackhole'], check=True)
+
+
 def shell(script, **more):
     """Calls functions of lib/rdma.sh, which RDMA_LIB names."""
     done = subprocess.run(['sh', '-c', f'. "$RDMA_LIB"; {script}'], capture_output=True, text=True,
