@@ -99,7 +99,7 @@ void smc_close_finish(struct smc_conn *conn, u8 actions)
 		bool both = READ_ONCE(conn->shutdown) == SHUTDOWN_MASK;
 
 		smc_conn_wake_all(conn);
-		sk_wake_async(conn->sk, SOCK_WAKE_WAITD, both ? POLL_HUP : POLL_IN);
+		smc_conn_signal_owner(conn, SOCK_WAKE_WAITD, both ? POLL_HUP : POLL_IN);
 	}
 
 	if (!(actions & SMC_CLOSE_FREE))

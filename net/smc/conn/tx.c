@@ -59,7 +59,7 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 
 static bool done_waiting(struct smc_conn *conn)
 {
-	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
+	smc_conn_wants_space(conn);
 	WRITE_ONCE(conn->tx.waiting, true);
 	/* Paired with the barrier in conn/cdc.c, apply() */
 	smp_mb();

@@ -3,8 +3,10 @@
  * Buffer sizes, and which memory cgroup pays for a buffer.
  *
  * Pages can be charged to a memory cgroup only when they are allocated, but buffers outlive
- * connections, and then serve others. So the pages are charged to no cgroup, and a socket is
- * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs.
+ * connections, and then serve others. So the pages are charged to no cgroup, and a connection is
+ * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs. TCP's
+ * own limits are not about our rings: the payer is the accounting part of a sock that nobody can
+ * reach, with the cgroup of the socket.
  */
 
 #include <linux/log2.h>
@@ -102,9 +104,9 @@ void smc_buffer_give(struct smc_share *share, u32 bytes)
  */
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
-	struct sock *sk = conn->sk;
+	struct sock *sk = conn->payer;
 
-	sock_owned_by_me(sk);
+	sock_owned_by_me(conn->sk);
 	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV))
 		return -ENOMEM;
 	sk_mem_charge(sk, bytes);
@@ -122,5 +124,5 @@ int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
 {
 	conn->charged -= bytes;
-	sk_mem_uncharge(conn->sk, bytes);
+	sk_mem_uncharge(conn->payer, bytes);
 }

@@ -15,8 +15,10 @@
  * Positions exist twice: as cursors, as the wire has them, and as free-running
  * byte counts modulo 2^32, whose differences are amounts.
  *
- * A connection lives inside its socket and exists exactly as long. While it
- * holds shared memory it holds a reference to the socket.
+ * Whoever uses a connection without the socket lock, or sleeps with that released, holds a
+ * reference to it: the socket while it is attached, a system call, queued work, a running timer, and
+ * the connection itself while it has memory. The last one frees it after a grace period, because a
+ * signal of the peer may be under way.
  *
  * The struct is here because transports fill in the rings; what is done with it
  * is in conn/.
@@ -26,6 +28,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/llist.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -142,7 +145,12 @@ struct smc_conn_urgent {
 
 /**
  * struct smc_conn - a connection
- * @sk: the socket it lives in; constant
+ * @refs: who uses it, see above
+ * @release: the last reference was given back; any context; constant
+ * @sk: the TCP socket; constant, there is a reference as long as the connection lives
+ * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
+ *	RCU
+ * @payer: what buffers are accounted for, see group/buffer.c; constant
  * @counters: those of the namespace and the mode; set with @transport
  * @role: this side's role; constant
  * @transport: how bytes travel; set while memory is held
@@ -182,11 +190,15 @@ struct smc_conn_urgent {
  * @free_work: gives the memory back, when that is found out where one cannot sleep
  * @kick_work: kicks the peer, where that would nest too deep
  * @timer: of the socket: when its handshake has taken too long, or a peer that is to end the
- *	connection. A running one holds a reference to the socket
+ *	connection. A running one holds a reference
  * @dead: in the list of smc_conn_reap()
  */
 struct smc_conn {
+	refcount_t refs;
+	void (*release)(struct smc_conn *conn);
 	struct sock *sk;
+	struct socket_wq __rcu *wq;
+	struct sock *payer;
 	u64 __percpu *counters;
 	enum smc_role role;
 	const struct smc_transport *transport;
@@ -223,6 +235,39 @@ struct smc_conn {
 	struct timer_list timer;
 	struct llist_node dead;
 };
+
+/* Any context; the caller has a reference, or is in an RCU read-side critical section */
+static inline bool smc_conn_get_not_zero(struct smc_conn *conn)
+{
+	return refcount_inc_not_zero(&conn->refs);
+}
+
+/* Any context; the caller has a reference */
+static inline void smc_conn_get(struct smc_conn *conn)
+{
+	refcount_inc(&conn->refs);
+}
+
+/* Any context */
+static inline void smc_conn_put(struct smc_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		conn->release(conn);
+}
+
+/* Start or move the timer. Any context; @expires in jiffies. */
+static inline void smc_conn_start_timer(struct smc_conn *conn, unsigned long expires)
+{
+	if (!mod_timer(&conn->timer, expires))
+		smc_conn_get(conn);
+}
+
+/* Any context; a timer function that runs goes on */
+static inline void smc_conn_stop_timer(struct smc_conn *conn)
+{
+	if (del_timer(&conn->timer))
+		smc_conn_put(conn);
+}
 
 /* Count in the namespace and mode of an open connection. Any context. */
 static inline void smc_conn_count(const struct smc_conn *conn, unsigned int stat, s64 value)
