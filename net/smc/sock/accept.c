@@ -277,7 +277,6 @@ void smc_accept_end(struct smc_sock *listener)
 			smc_accept_part(listener, child);
 		}
 		release_sock(sk);
-		smc_close_if_over(child);
 		smc_conn_put(&child->conn);
 	}
 	smc_sock_detach(listener);
@@ -475,7 +474,9 @@ static struct smc_sock *try_child(struct smc_sock *listener, long timeo)
 {
 	struct smc_sock *child;
 
-	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN)
+	/* TCP may have been made to listen no more (ss -K) */
+	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN ||
+	    inet_sk_state_load(listener->conn.sk) != TCP_LISTEN)
 		return ERR_PTR(-EINVAL);
 	child = look_for_child(listener);
 	if (child)

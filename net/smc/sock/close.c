@@ -24,8 +24,13 @@ void smc_close_sock(struct sock *sk, bool reset)
 {
 	struct socket sock = { .sk = sk };
 
-	if (reset)
+	if (reset) {
 		sock_no_linger(sk);
+	} else {	/* nobody would wait */
+		lock_sock(sk);
+		sock_reset_flag(sk, SOCK_LINGER);
+		release_sock(sk);
+	}
 	smc_ops_of_tcp(sk)->release(&sock);
 }
 
@@ -90,9 +95,37 @@ static void let_go(struct smc_sock *smc)
 }
 
 /*
+ * TCP's connection ends after ours has, which is no news to the program: it has been told of our end.
+ * Any context.
+ */
+static void take_back_error(struct smc_conn *conn)
+{
+	WRITE_ONCE(conn->sk->sk_err, READ_ONCE(conn->failed) ? READ_ONCE(conn->error) : 0);
+}
+
+/**
+ * smc_close_is_over() - TCP has news of an SMC connection: has that ended before?
+ * @smc: the socket
+ *
+ * Then the error that TCP has left is taken back. Any context.
+ *
+ * Return: whether.
+ */
+bool smc_close_is_over(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	if (!READ_ONCE(conn->failed) && !smc_close_both_done(READ_ONCE(conn->state)))
+		return false;
+	if (READ_ONCE(conn->sk->sk_err))
+		take_back_error(conn);
+	return true;
+}
+
+/*
  * An SMC connection dies with its TCP connection, if that was reset (V2-ELG-10);
  * and when something comes in there: a late Decline, or a peer that took another
- * way (R-KA-11). Once it has ended, that is no news to the program.
+ * way (R-KA-11).
  */
 static void check_tcp(struct smc_sock *smc)
 {
@@ -100,11 +133,8 @@ static void check_tcp(struct smc_sock *smc)
 	struct sock *sk = conn->sk;
 	int error = READ_ONCE(sk->sk_err);
 
-	if (smc_close_both_done(READ_ONCE(conn->state))) {
-		if (!READ_ONCE(conn->failed))
-			WRITE_ONCE(sk->sk_err, 0);
+	if (smc_close_is_over(smc))
 		return;
-	}
 	if (sk->sk_state == TCP_CLOSE)
 		smc_close_abort(conn, SMC_STAT_ABORT_TCP, error ?: ECONNRESET);
 	else if (tcp_inq(sk))
@@ -284,7 +314,7 @@ static void disconnect_active(struct smc_sock *smc)
 	smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
 	/* The peer need not answer: nothing it does can reach us any more */
 	smc_close_event(conn, SMC_CLOSE_TIMEOUT, ECONNRESET);
-	smc_close_reset_tcp(smc, 0);
+	smc_close_reset_tcp(smc, ECONNRESET);
 	let_go(smc);
 	smc_sock_leave(smc);
 }
@@ -301,6 +331,8 @@ void smc_close_disconnect(struct smc_sock *smc)
 	smc_conn_get(&smc->conn);
 	if (smc->state == SMC_SOCK_ACTIVE)
 		disconnect_active(smc);
+	else if (smc_connect_under_way(smc))
+		smc_connect_cancel(smc, ECONNRESET);
 	else if (smc->state != SMC_SOCK_INIT)
 		end(smc);
 	smc_conn_wake_all(&smc->conn);

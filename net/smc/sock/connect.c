@@ -298,8 +298,7 @@ void smc_connect_cancel(struct smc_sock *smc, int error)
 /* Data in the SYN, where the handshake would have to be; or a SYN that is never sent */
 static bool has_own_syn(const struct sock *sk)
 {
-	return inet_test_bit(DEFER_CONNECT, sk) || tcp_sk(sk)->fastopen_connect ||
-	       tcp_sk(sk)->repair;
+	return tcp_sk(sk)->fastopen_connect || tcp_sk(sk)->repair;
 }
 
 static u32 excluded_from_smc(struct sock *sk, struct sockaddr *addr, int addr_len)
@@ -308,7 +307,7 @@ static u32 excluded_from_smc(struct sock *sk, struct sockaddr *addr, int addr_le
 
 	if (!reason && smc_ipsec_expected(sk, addr, addr_len))
 		reason = SMC_REASON_IPSEC;
-	if (!reason && (has_own_syn(sk) || inet_csk(sk)->icsk_ulp_ops))
+	if (!reason && has_own_syn(sk))
 		reason = SMC_REASON_OPTION;
 	return reason;
 }
@@ -441,7 +440,8 @@ static int connect_again(struct socket *sock, struct smc_sock *smc, struct socka
 
 static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
 
 	if (!smc_ops_are_ours(sock))
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
@@ -452,10 +452,14 @@ static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_l
 			smc_close_disconnect(smc);
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
 	}
+	if (smc && smc->state == SMC_SOCK_LISTEN) {
+		if (sk->sk_state == TCP_LISTEN)
+			return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+		smc_accept_end(smc);	/* TCP was made to listen no more (ss -K) */
+		smc = NULL;
+	}
 	if (!smc || smc->state == SMC_SOCK_INIT)
 		return connect_first(sock, addr, addr_len, flags);
-	if (smc->state == SMC_SOCK_LISTEN)
-		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
 	return connect_again(sock, smc, addr, addr_len, flags);
 }
 

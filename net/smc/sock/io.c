@@ -364,6 +364,7 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 		WRITE_ONCE(smc->queue.blocking, false);
 		if (smc_accept_ready(smc))
 			mask = EPOLLIN | EPOLLRDNORM;
+		by_tcp = inet_sk_state_load(sock->sk) != TCP_LISTEN;
 		break;
 	case SMC_SOCK_ACTIVE:
 		mask = poll_active(smc);

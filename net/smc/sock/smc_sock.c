@@ -236,6 +236,9 @@ static int woken_by_tcp(wait_queue_entry_t *entry, unsigned int mode, int sync, 
 	case SMC_SOCK_INIT:
 		break;
 	case SMC_SOCK_ACTIVE:
+		if (!smc_close_is_over(smc) && is_trouble(smc->conn.sk))
+			smc_sock_news(smc);
+		break;
 	case SMC_SOCK_WAITING:
 		if (is_trouble(smc->conn.sk))
 			smc_sock_news(smc);

@@ -283,6 +283,7 @@ void smc_close_sock(struct sock *sk, bool reset);
 void smc_close_child(struct smc_sock *child);
 void smc_close_if_over(struct smc_sock *smc);
 void smc_close_progress(struct smc_sock *smc);
+bool smc_close_is_over(struct smc_sock *smc);
 void smc_close_disconnect(struct smc_sock *smc);
 void smc_close_reset_tcp(struct smc_sock *smc, int error);
 

@@ -192,10 +192,12 @@ static int refuse_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	return -EOPNOTSUPP;
 }
 
-static int refuse_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags,
-			  int *addr_len)
+/* But for the error queue, which is TCP's */
+static int prot_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
 {
-	return -EOPNOTSUPP;
+	if (!(flags & MSG_ERRQUEUE))
+		return -EOPNOTSUPP;
+	return tables_of(sk->sk_family)->tcp_prot->recvmsg(sk, msg, len, flags, addr_len);
 }
 
 #ifdef SMC_HAVE_PROTO_IOCTL_KARG
@@ -256,7 +258,7 @@ static void fill_smc_prot(struct proto *prot, const struct proto *tcp)
 {
 	*prot = *tcp;
 	prot->sendmsg = refuse_sendmsg;
-	prot->recvmsg = refuse_recvmsg;
+	prot->recvmsg = prot_recvmsg;
 	prot->ioctl = prot_ioctl;
 	prot->sock_is_readable = prot_is_readable;
 #ifdef CONFIG_BPF_SYSCALL
