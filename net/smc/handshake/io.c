@@ -28,16 +28,17 @@ static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned i
 	return bytes;
 }
 
-/* Nothing is there to read: why? As tcp_recvmsg() finds out; the socket lock is held */
+/*
+ * Nothing is there to read: why? As tcp_recvmsg() finds out, but for sk_shutdown: a child may have
+ * that from its parent. The socket lock is held.
+ */
 static int error_when_empty(struct sock *tcp)
 {
 	if (sock_flag(tcp, SOCK_DONE))
 		return -ENODATA;
 	if (tcp->sk_err)
 		return sock_error(tcp);
-	if (tcp->sk_shutdown & RCV_SHUTDOWN)
-		return -ENODATA;
-	return tcp->sk_state == TCP_CLOSE ? -ENOTCONN : -EAGAIN;
+	return tcp->sk_state == TCP_CLOSE ? -ENODATA : -EAGAIN;
 }
 
 /* Return: bytes read, -EAGAIN, -ENODATA at the end of the stream, or an error */
