@@ -14,6 +14,7 @@
 
 #include "../handshake/ipsec.h"
 #include "../trace.h"
+#include "fallen.h"
 #include "sock.h"
 
 /* Buffers as the user chose them, else as the namespace does */
@@ -331,9 +332,10 @@ static struct smc_sock *get_attached(struct sock *sk)
 
 /*
  * Start connecting. Return: as TCP without waiting; if it works out, the caller drives, and has a
- * reference to what is in @out
+ * reference to what is in @out; or there is a @reason why it cannot be SMC
  */
-static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struct smc_sock **out)
+static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struct smc_sock **out,
+		 u32 *reason)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
@@ -341,7 +343,7 @@ static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struc
 
 	smc = get_attached(sk);
 	if (!smc) {
-		smc_fallback_unconnected(sock, SMC_REASON_NO_MEMORY);
+		*reason = SMC_REASON_NO_MEMORY;
 		return 0;
 	}
 	smc->conn.role = SMC_CLIENT;
@@ -394,22 +396,31 @@ static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct socka
 	return tell_outcome(sock, addr, addr_len, flags);
 }
 
+static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
+			  u32 reason)
+{
+	int err;
+
+	smc_fallback_unconnected(sock, reason);
+	err = __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	smc_fallen_add(sock->sk, reason, 0);
+	return err;
+}
+
 static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = NULL;
 	u32 reason;
-	int err;
+	int err = 0;
 
 	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
 	reason = excluded_from_smc(sk, addr, addr_len);
+	if (!reason)
+		err = start(sock, addr, addr_len, &smc, &reason);
 	if (reason)
-		smc_fallback_unconnected(sock, reason);
-	else
-		err = start(sock, addr, addr_len, &smc);
-	if (!smc_ops_are_ours(sock))
-		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+		return connect_as_tcp(sock, addr, addr_len, flags, reason);
 	if (err)
 		return err;
 	smc_connect_progress(smc);	/* nearby, TCP is connected already */

@@ -15,7 +15,6 @@ static void report(struct sock *sk, enum smc_role role, u32 reason, u32 peer_dia
 	smc_stats_fallback(&smc_net(sock_net(sk))->fallbacks, role, reason);
 	smc_event_fallback(sk, role, reason, peer_diagnosis);
 	trace_smc_switch_to_fallback(sk, sk, reason);
-	smc_fallen_add(sk, reason, peer_diagnosis);
 }
 
 /**
@@ -32,6 +31,7 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	struct sock *sk = smc->conn.sk;
 
 	report(sk, smc->conn.role, reason, peer_diagnosis);
+	smc_fallen_add(sk, reason, peer_diagnosis);
 	smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
 	smc_option_withdraw(smc);
 	smc_sock_detach(smc);
@@ -47,7 +47,7 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
  * @sock: it, with our operations, locked, not connected and not listening
  * @reason: enum smc_reason
  *
- * Does not sleep.
+ * Does not sleep. Once it is connected, smc_fallen_add() is due.
  */
 void smc_fallback_unconnected(struct socket *sock, u32 reason)
 {

@@ -37,8 +37,7 @@ static void describe(struct sock *sk, struct smc_fallen *out)
  * @reason: enum smc_reason
  * @peer_diagnosis: what the peer's Decline said, or 0
  *
- * Without memory it is not remembered. One that is not connected yet cannot be found later. May
- * sleep.
+ * Without memory it is not remembered. One that is not connected cannot be found later. May sleep.
  */
 void smc_fallen_add(struct sock *sk, u32 reason, u32 peer_diagnosis)
 {

@@ -44,6 +44,13 @@ def is_smc(sock):
     return True
 
 
+def limited(create, family=socket.AF_INET):
+    """A socket that is neither connected nor listening, and of which the module knows something."""
+    sock = create(family)
+    sock.setsockopt(SOL_SMC, SMC_LIMIT_HS, 1)
+    return sock
+
+
 class Pair:
     """A connection, over the loopback interface if nothing else is said: listener, client, server."""
 
