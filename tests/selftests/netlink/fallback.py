@@ -13,7 +13,7 @@ import sys
 import diag
 import nl
 import smc
-from cases import equal, run
+from cases import check, equal, run
 from diag import FALLBACK, Diag
 from spec import Family
 
