@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who takes the next step of a handshake: every triple of driver, news and event against a table, and
- * the property that counts: nothing that happens is left to nobody.
+ * Who takes the next step of a handshake: every triple of driver, news and event against a table,
+ * and the property that counts: nothing that happens is left to nobody.
  */
 #include <kunit/test.h>
 

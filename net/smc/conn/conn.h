@@ -12,8 +12,8 @@ struct smc_group;
 #define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
 
 /*
- * Those who wait for the connection: programs, on the queue of their struct socket. TCP does not wake
- * them, it has another queue meanwhile, see sock/smc_sock.c. Only system calls may ask for the
+ * Those who wait for the connection: programs, on the queue of their struct socket. TCP does not
+ * wake them, it has another queue meanwhile, see sock/smc_sock.c. Only system calls may ask for the
  * queue: their struct socket is there.
  */
 static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)

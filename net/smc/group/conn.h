@@ -16,9 +16,9 @@
  * byte counts modulo 2^32, whose differences are amounts.
  *
  * Whoever uses a connection without the socket lock, or sleeps with that released, holds a
- * reference to it: the socket while it is attached, a system call, queued work, a running timer, and
- * the connection itself while it has memory. The last one frees it after a grace period, because a
- * signal of the peer may be under way.
+ * reference to it: the socket while it is attached, a system call, queued work, a running timer,
+ * and the connection itself while it has memory. The last one frees it after a grace period,
+ * because a signal of the peer may be under way.
  *
  * The struct is here because transports fill in the rings; what is done with it
  * is in conn/.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listening: the queue of children, and accept(). TCP's children are taken in by intake.c; each goes
- * through its handshake beside the others, and is queued for accept() when that is over.
+ * Listening: the queue of children, and accept(). TCP's children are taken in by intake.c; each
+ * goes through its handshake beside the others, and is queued for accept() when that is over.
  *
  * A child keeps its place in TCP's backlog until the application accepts it, so
  * that as many connections can wait as on a TCP socket. But one that has been silent
@@ -250,7 +250,8 @@ static struct smc_sock *first_child(struct smc_accept_queue *q)
 
 /**
  * smc_accept_end() - end all children that were not accepted, and the listening
- * @listener: the socket, locked; TCP still listens, unless it was killed. The caller has a reference
+ * @listener: the socket, locked; TCP still listens, unless it was killed. The caller has a
+ *	reference
  *
  * May sleep, but not for a peer. The sock is detached.
  */

@@ -95,7 +95,8 @@ static void let_go(struct smc_sock *smc)
 }
 
 /*
- * TCP's connection ends after ours has, which is no news to the program: it has been told of our end.
+ * TCP's connection ends after ours has, which is no news to the program: it has been told of our
+ * end.
  * Any context.
  */
 static void take_back_error(struct smc_conn *conn)

@@ -62,8 +62,8 @@ static void become_active(struct smc_sock *smc)
 	smc_prot_to_smc(sk);
 	smc_sock_set_state(smc, SMC_SOCK_ACTIVE);
 	/*
-	 * Paired with the barrier in smc_conn_lost(), and with TCP's before it wakes us: they see the
-	 * state, or we that they came
+	 * Paired with the barrier in smc_conn_lost(), and with TCP's before it wakes us: they see
+	 * the state, or we that they came
 	 */
 	smp_mb();
 	smc_close_progress(smc);
@@ -367,18 +367,26 @@ static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struc
 	return err;
 }
 
-/* Connecting is over, or there is nothing of ours: the first to ask is told the outcome */
-static int tell_outcome(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+/*
+ * What @smc was connecting for is over: the first to ask is told the outcome. Another thread may
+ * have cancelled it, and may even connect anew.
+ */
+static int tell_outcome(struct socket *sock, const struct smc_sock *smc, struct sockaddr *addr,
+			int addr_len, int flags)
 {
-	const struct smc_sock *smc = smc_sk(sock->sk);
+	const struct smc_sock *now = smc_sk(sock->sk);
 
-	if (smc && smc->state == SMC_SOCK_ACTIVE) {
-		if (sock->state != SS_CONNECTING)
-			return -EISCONN;
-		sock->state = SS_CONNECTED;
-		return 0;
+	if (now && now != smc)
+		return -ECONNABORTED;
+	if (!now) {
+		if (smc_ops_are_ours(sock) && sock->state != SS_CONNECTING)
+			return sock_error(sock->sk) ?: -ECONNABORTED;
+		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
 	}
-	return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	if (sock->state != SS_CONNECTING)
+		return -EISCONN;
+	sock->state = SS_CONNECTED;
+	return 0;
 }
 
 static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
@@ -393,7 +401,7 @@ static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct socka
 		return err == -EAGAIN ? pending : err;
 	if (disconnects != sk->sk_disconnects)
 		return -EPIPE;		/* another thread; as TCP */
-	return tell_outcome(sock, addr, addr_len, flags);
+	return tell_outcome(sock, smc, addr, addr_len, flags);
 }
 
 static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one-way door to TCP: the sock gets TCP's tables back, and nothing of ours is left in the path of
- * a call. Whoever polls is on the queue that TCP wakes from then on.
+ * The one-way door to TCP: the sock gets TCP's tables back, and nothing of ours is left in the path
+ * of a call. Whoever polls is on the queue that TCP wakes from then on.
  */
 
 #include "../event.h"

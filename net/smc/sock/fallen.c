@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connections that fell back. A namespace remembers the last of them, for monitoring: those are shown
- * whose sock TCP still has.
+ * Connections that fell back. A namespace remembers the last of them, for monitoring: those are
+ * shown whose sock TCP still has.
  */
 
 #include <linux/export.h>

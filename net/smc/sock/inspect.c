@@ -81,8 +81,7 @@ static void copy_tcp(struct sock *sk, struct smc_sock_info *out)
 void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out)
 {
 	memset(out, 0, sizeof(*out));
-	/* Whoever sets the state has set before what belongs to it */
-	out->state = smp_load_acquire(&smc->state);
+	out->state = smc_sock_state(smc);
 	copy_tcp(smc->conn.sk, out);
 	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_WAITING)
 		return;

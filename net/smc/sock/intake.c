@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What TCP has accepted becomes a child, and children take their steps: in accept(), where a program
- * waits there, or in the work queue.
+ * What TCP has accepted becomes a child, and children take their steps: in accept(), where a
+ * program waits there, or in the work queue.
  */
 
 #include <linux/memcontrol.h>
@@ -98,8 +98,8 @@ static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 }
 
 /*
- * One that others have in their hands, as BPF programs may, has no sk_user_data for us. It can take its
- * steps without, and will be a TCP connection, see smc_handshake_excluded().
+ * One that others have in their hands, as BPF programs may, has no sk_user_data for us. It can take
+ * its steps without, and will be a TCP connection, see smc_handshake_excluded().
  */
 static void begin_child(struct smc_sock *listener, struct smc_sock *child)
 {
@@ -267,7 +267,8 @@ static void call_acceptor(struct smc_sock *listener)
 
 /**
  * smc_intake_tell() - something happened to a listening socket, or to a child: tell accept()
- * @smc: the one or the other; the caller is in an RCU read-side critical section, or has a reference
+ * @smc: the one or the other; the caller is in an RCU read-side critical section, or has a
+ *	reference
  *
  * Any context; does not sleep.
  *

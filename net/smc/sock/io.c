@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sending, receiving, polling, shutdown. Whoever has a struct smc_sock in SMC mode is served by it;
- * everybody else by TCP, which knows what to say to a socket that is not connected.
+ * Sending, receiving, polling, shutdown: of an SMC connection, until the socket has fallen back.
  */
 
 #include <linux/net_tstamp.h>
@@ -177,6 +176,23 @@ static int wait_until_connected(struct sock *sk, long timeo)
 	return err;
 }
 
+/*
+ * A socket that is not connected, and may be at any moment: TCP, which takes the lock itself, might
+ * find the connection below SMC. So we say what TCP would.
+ */
+static int receive_unconnected(struct sock *sk, int flags)
+{
+	if (sk->sk_state == TCP_LISTEN)
+		return -ENOTCONN;
+	if (flags & MSG_OOB)
+		return -EINVAL;
+	if (sock_flag(sk, SOCK_DONE))
+		return 0;
+	if (sk->sk_err)
+		return sock_error(sk);
+	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
 /* Return: as the whole call, or 0 and *@by_tcp */
 static int send_locked(struct socket *sock, struct msghdr *msg, size_t len, bool *by_tcp)
 {
@@ -189,9 +205,13 @@ static int send_locked(struct socket *sock, struct msghdr *msg, size_t len, bool
 	err = wait_until_connected(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (err)
 		return err;
+	*by_tcp = !smc_ops_are_ours(sock);
+	if (*by_tcp)
+		return 0;
 	smc = smc_sk(sk);
-	*by_tcp = !smc || smc->state != SMC_SOCK_ACTIVE;
-	return *by_tcp ? 0 : send_active(smc, msg, len);
+	if (!smc || smc->state != SMC_SOCK_ACTIVE)
+		return sk_stream_error(sk, msg->msg_flags, -EPIPE);
+	return send_active(smc, msg, len);
 }
 
 /**
@@ -240,17 +260,22 @@ static int receive_active(struct smc_sock *smc, struct receiver *r)
 }
 
 /* Return: as the whole call, or 0 and *@by_tcp */
-static int receive_locked(struct sock *sk, struct receiver *r, bool *by_tcp)
+static int receive_locked(struct socket *sock, struct receiver *r, bool *by_tcp)
 {
+	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
 	int err;
 
 	err = wait_until_connected(sk, sock_rcvtimeo(sk, r->flags & MSG_DONTWAIT));
 	if (err)
 		return err;
+	*by_tcp = !smc_ops_are_ours(sock);
+	if (*by_tcp)
+		return 0;
 	smc = smc_sk(sk);
-	*by_tcp = !smc || smc->state != SMC_SOCK_ACTIVE;
-	return *by_tcp ? 0 : receive_active(smc, r);
+	if (!smc || smc->state != SMC_SOCK_ACTIVE)
+		return receive_unconnected(sk, r->flags);
+	return receive_active(smc, r);
 }
 
 static int receive(struct socket *sock, struct receiver *r)
@@ -262,7 +287,7 @@ static int receive(struct socket *sock, struct receiver *r)
 
 	if (!by_tcp) {
 		lock_sock(sk);
-		ret = receive_locked(sk, r, &by_tcp);
+		ret = receive_locked(sock, r, &by_tcp);
 		release_sock(sk);
 	}
 	if (by_tcp)
@@ -359,7 +384,7 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);
-	switch (smc ? smp_load_acquire(&smc->state) : SMC_SOCK_INIT) {
+	switch (smc ? smc_sock_state(smc) : SMC_SOCK_INIT) {
 	case SMC_SOCK_LISTEN:
 		WRITE_ONCE(smc->queue.blocking, false);
 		if (smc_accept_ready(smc))

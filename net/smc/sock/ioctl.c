@@ -12,7 +12,8 @@
  * @smc: the socket, locked
  * @cmd: SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
  *
- * Return: an amount, or -ENOIOCTLCMD for TCP, which knows what to say where there is no SMC connection.
+ * Return: an amount, or -ENOIOCTLCMD for TCP, which knows what to say where there is no SMC
+ * connection.
  */
 int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 {

@@ -25,9 +25,10 @@ static bool handshake_congested(const struct sock *sk)
  * smc_option_offer() - announce SMC in the SYN or SYN-ACK
  * @smc: the socket, locked, before it connects or listens
  *
- * TCP's acknowledgements wait for the messages of the handshake, as TCP_QUICKACK 0 would have it. Else
- * TCP acknowledges the first segments of a connection at once, with one of its own each: as many
- * as there are messages. So the third segment of a connection is the Proposal. Children inherit it.
+ * TCP's acknowledgements wait for the messages of the handshake, as TCP_QUICKACK 0 would have it.
+ * Else TCP acknowledges the first segments of a connection at once, with one of its own each: as
+ * many as there are messages. So the third segment of a connection is the Proposal. Children
+ * inherit it.
  */
 void smc_option_offer(struct smc_sock *smc)
 {

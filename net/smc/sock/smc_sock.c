@@ -402,8 +402,8 @@ static void set_queues(struct smc_sock *smc, struct socket *sock)
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: 0, or -EBUSY if somebody else has the sock in his hands: smc_sk() does not find it then, but
- * TCP tells.
+ * Return: 0, or -EBUSY if somebody else has the sock in his hands: smc_sk() does not find it then,
+ * but TCP tells.
  */
 int smc_sock_attach(struct smc_sock *smc)
 {
@@ -444,8 +444,8 @@ void smc_sock_set_socket(struct smc_sock *smc, struct socket *sock)
  * smc_sock_detach() - the sock is on its own again
  * @smc: the socket; its state tells already that it is detached
  *
- * The socket lock is held. Does not sleep. Gives back the reference of smc_sock_attach(), the caller
- * has another one or does not look at @smc any more.
+ * The socket lock is held. Does not sleep. Gives back the reference of smc_sock_attach(), the
+ * caller has another one or does not look at @smc any more.
  */
 void smc_sock_detach(struct smc_sock *smc)
 {
@@ -497,11 +497,11 @@ void smc_sock_exit_call(struct smc_sock *smc)
 /**
  * smc_sock_drain() - wait until the last struct smc_sock is freed
  *
- * There are no sockets with our operations any more. What is left is kept by kworkers and timers that
- * run, and by grace periods. May sleep.
+ * There are no sockets with our operations any more. What is left is kept by kworkers and timers
+ * that run, and by grace periods. May sleep.
  */
 void smc_sock_drain(void)
 {
 	while (atomic_read(&smc_socks))
-		msleep(10);
+		msleep(20);
 }

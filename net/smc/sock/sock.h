@@ -176,6 +176,13 @@ static inline void smc_sock_set_state(struct smc_sock *smc, enum smc_sock_state 
 	smp_store_release(&smc->state, state);
 }
 
+/* For those who do not hold the socket lock. Any context. */
+static inline enum smc_sock_state smc_sock_state(const struct smc_sock *smc)
+{
+	/* Paired with smc_sock_set_state() */
+	return smp_load_acquire(&smc->state);
+}
+
 /*
  * A call is inside of the connection, whose memory stays until it leaves. Its state is
  * SMC_SOCK_ACTIVE; the socket lock, or its spin lock, is held.

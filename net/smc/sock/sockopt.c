@@ -115,8 +115,8 @@ static void follow_nagle(struct sock *sk, int optname)
 }
 
 /*
- * May TCP see the option? What needs the byte stream, or the SYN, makes a new socket TCP, before TCP
- * does anything: kTLS copies the operations of the first socket that asks for it.
+ * May TCP see the option? What needs the byte stream, or the SYN, makes a new socket TCP, before
+ * TCP does anything: kTLS copies the operations of the first socket that asks for it.
  */
 static int check_byte_stream_locked(struct socket *sock, int error)
 {

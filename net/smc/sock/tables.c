@@ -3,8 +3,8 @@
  * TCP's tables of operations, ours, and the way from one to the other.
  *
  * Ours are copies of TCP's in which each member is replaced that would reach TCP's byte stream past
- * us; scripts/check tells when a kernel has a member that nobody has thought of (tables.txt). TCP's are taken from a live
- * socket: not all of them are exported by all kernels.
+ * us; scripts/check tells when a kernel has a member that nobody has thought of (tables.txt). TCP's
+ * are taken from a live socket: not all of them are exported by all kernels.
  */
 
 #include <linux/delay.h>
@@ -17,22 +17,22 @@
 
 /**
  * struct tables - all for one address family
- * @is_there: the kernel has this family
  * @tcp_ops: TCP's operations
  * @tcp_prot: TCP's protocol
- * @ops: ours
+ * @ops: ours, NULL if the kernel does not have this family
  * @creating: protocol for inet_create(), replaced by TCP's in its own init
  * @smc_prot: protocol in SMC mode
  */
 struct tables {
-	bool is_there;
 	const struct proto_ops *tcp_ops;
 	struct proto *tcp_prot;
-	struct proto_ops ops;
+	const struct proto_ops *ops;
 	struct proto creating;
 	struct proto smc_prot;
 };
 
+static struct proto_ops ops4 __ro_after_init;
+static struct proto_ops ops6 __ro_after_init;
 static struct tables ipv4 __ro_after_init, ipv6 __ro_after_init;
 static DEFINE_PER_CPU(long, calls);
 
@@ -112,7 +112,7 @@ const struct proto_ops *smc_ops_of_tcp(const struct sock *sk)
  */
 const struct proto_ops *smc_ops_of_ours(const struct sock *sk)
 {
-	return &tables_of(sk->sk_family)->ops;
+	return tables_of(sk->sk_family)->ops;
 }
 
 /**
@@ -123,7 +123,7 @@ const struct proto_ops *smc_ops_of_ours(const struct sock *sk)
  */
 const struct proto_ops *smc_ops(int family)
 {
-	return tables_of(family)->is_there ? &tables_of(family)->ops : NULL;
+	return tables_of(family)->ops;
 }
 
 /**
@@ -147,7 +147,7 @@ bool smc_ops_are_ours(const struct socket *sock)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
 
-	return ops == &ipv4.ops || ops == &ipv6.ops;
+	return ops == &ops4 || ops == &ops6;
 }
 
 /**
@@ -241,7 +241,7 @@ static bool prot_is_readable(struct sock *sk)
 
 	rcu_read_lock();
 	smc = smc_sk(sk);
-	if (smc && smp_load_acquire(&smc->state) == SMC_SOCK_ACTIVE)
+	if (smc && smc_sock_state(smc) == SMC_SOCK_ACTIVE)
 		readable = smc_rx_readable(&smc->conn);
 	rcu_read_unlock();
 	return readable;
@@ -344,7 +344,7 @@ static int smc_peek_len(struct socket *sock)
 
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);
-	if (smc && smp_load_acquire(&smc->state) == SMC_SOCK_ACTIVE)
+	if (smc && smc_sock_state(smc) == SMC_SOCK_ACTIVE)
 		len = smc_rx_available(&smc->conn);
 	rcu_read_unlock();
 	return len;
@@ -386,7 +386,7 @@ static void fill_ops(struct proto_ops *ops, const struct proto_ops *tcp)
 	ops->peek_len = smc_peek_len;
 }
 
-static int take_tables(struct tables *tables, int family)
+static int __init take_tables(struct tables *tables, struct proto_ops *ops, int family)
 {
 	struct socket *sock;
 	int err;
@@ -396,10 +396,10 @@ static int take_tables(struct tables *tables, int family)
 		return err;
 	tables->tcp_ops = sock->ops;
 	tables->tcp_prot = sock->sk->sk_prot;
-	fill_ops(&tables->ops, tables->tcp_ops);
+	fill_ops(ops, tables->tcp_ops);
+	tables->ops = ops;
 	fill_creating(&tables->creating, tables->tcp_prot);
 	fill_smc_prot(&tables->smc_prot, tables->tcp_prot);
-	tables->is_there = true;
 	sock_release(sock);
 	return 0;
 }
@@ -413,11 +413,11 @@ static int take_tables(struct tables *tables, int family)
  */
 int __init smc_tables_init(void)
 {
-	int err = take_tables(&ipv4, AF_INET);
+	int err = take_tables(&ipv4, &ops4, AF_INET);
 
 	if (err)
 		return err;
-	err = take_tables(&ipv6, AF_INET6);
+	err = take_tables(&ipv6, &ops6, AF_INET6);
 	return err == -EAFNOSUPPORT ? 0 : err;
 }
 
@@ -431,6 +431,6 @@ void smc_tables_exit(void)
 {
 	synchronize_rcu_tasks();
 	while (calls_under_way())
-		msleep(10);
+		msleep(20);
 	synchronize_rcu_tasks();
 }

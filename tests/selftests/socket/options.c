@@ -8,7 +8,6 @@
 
 #include "pair.h"
 
-
 /* Options with an int that is read back as it was set, and inherited from a listener */
 static const struct option {
 	int level;
