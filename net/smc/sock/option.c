@@ -57,7 +57,8 @@ void smc_option_withdraw(struct smc_sock *smc)
 		return;
 	smc->quiet = false;
 	inet_csk_exit_pingpong_mode(sk);
-	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && inet_csk_ack_scheduled(sk))
+	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) &&
+	    inet_csk_ack_scheduled(sk))
 		__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt);
 }
 

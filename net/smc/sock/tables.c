@@ -31,8 +31,8 @@ struct tables {
 	struct proto smc_prot;
 };
 
-static struct proto_ops ops4 __ro_after_init;
-static struct proto_ops ops6 __ro_after_init;
+/* Filled in when the module is loaded */
+static struct proto_ops ops4 __ro_after_init, ops6 __ro_after_init, *const our_ops[] = { &ops4, &ops6 };
 static struct tables ipv4 __ro_after_init, ipv6 __ro_after_init;
 static DEFINE_PER_CPU(long, calls);
 
@@ -350,8 +350,10 @@ static int smc_peek_len(struct socket *sock)
 	return len;
 }
 
-static void fill_ops(struct proto_ops *ops, const struct proto_ops *tcp)
+static const struct proto_ops *fill_ops(int family, const struct proto_ops *tcp)
 {
+	typeof(ops4) *ops = our_ops[family == AF_INET6];
+
 	*ops = *tcp;
 	ops->owner = THIS_MODULE;
 	ops->release = smc_release;
@@ -384,9 +386,10 @@ static void fill_ops(struct proto_ops *ops, const struct proto_ops *tcp)
 	ops->read_skb = NULL;
 	ops->sendmsg_locked = NULL;
 	ops->peek_len = smc_peek_len;
+	return ops;
 }
 
-static int __init take_tables(struct tables *tables, struct proto_ops *ops, int family)
+static int __init take_tables(struct tables *tables, int family)
 {
 	struct socket *sock;
 	int err;
@@ -396,8 +399,7 @@ static int __init take_tables(struct tables *tables, struct proto_ops *ops, int 
 		return err;
 	tables->tcp_ops = sock->ops;
 	tables->tcp_prot = sock->sk->sk_prot;
-	fill_ops(ops, tables->tcp_ops);
-	tables->ops = ops;
+	tables->ops = fill_ops(family, tables->tcp_ops);
 	fill_creating(&tables->creating, tables->tcp_prot);
 	fill_smc_prot(&tables->smc_prot, tables->tcp_prot);
 	sock_release(sock);
@@ -413,11 +415,11 @@ static int __init take_tables(struct tables *tables, struct proto_ops *ops, int 
  */
 int __init smc_tables_init(void)
 {
-	int err = take_tables(&ipv4, &ops4, AF_INET);
+	int err = take_tables(&ipv4, AF_INET);
 
 	if (err)
 		return err;
-	err = take_tables(&ipv6, &ops6, AF_INET6);
+	err = take_tables(&ipv6, AF_INET6);
 	return err == -EAFNOSUPPORT ? 0 : err;
 }
 
