@@ -32,7 +32,7 @@ struct tables {
 };
 
 /* Filled in when the module is loaded */
-static struct proto_ops ops4 __ro_after_init, ops6 __ro_after_init, *const our_ops[] = { &ops4, &ops6 };
+static struct proto_ops ops4 __ro_after_init, ops6 __ro_after_init, *const own[] = { &ops4, &ops6 };
 static struct tables ipv4 __ro_after_init, ipv6 __ro_after_init;
 static DEFINE_PER_CPU(long, calls);
 
@@ -352,7 +352,7 @@ static int smc_peek_len(struct socket *sock)
 
 static const struct proto_ops *fill_ops(int family, const struct proto_ops *tcp)
 {
-	typeof(ops4) *ops = our_ops[family == AF_INET6];
+	typeof(ops4) *ops = own[family == AF_INET6];
 
 	*ops = *tcp;
 	ops->owner = THIS_MODULE;
