@@ -116,7 +116,9 @@ static inline void smcr_conn_unuse(struct smcr_conn *rc)
 void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc);
 void smcr_conn_withdraw(struct smcr_group *rg, int rtoken);
 bool smcr_conn_any_open(struct smcr_group *rg);
-void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link);
 void smcr_conn_use_eye_catcher(struct smcr_conn *rc);
+
+/* failover.c; in the group's work */
+void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link);
 
 #endif /* _NET_SMC_RDMA_CONN_H */

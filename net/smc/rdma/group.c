@@ -5,8 +5,8 @@
  * One work item per group does all that changes links after they were created, so two
  * of these things never happen at once: it tells the peer when the group ends, and
  * clears links that went down, for whatever reason. The connections of such a link go on
- * over another one, if there is one, and are lost otherwise. When no link is left the group takes no
- * others; there is no way back.
+ * over another one, if there is one, and are lost otherwise. When no link is left the group takes
+ * no others; there is no way back.
  */
 
 #include <linux/slab.h>
@@ -143,6 +143,22 @@ struct smcr_link *smcr_group_idlest_link(struct smcr_group *rg)
 			found = link;
 	}
 	return found;
+}
+
+/**
+ * smcr_group_has_link() - may a connection hope for a link?
+ * @rg: the group
+ *
+ * Any context.
+ *
+ * Return: whether there is a usable one, or the first one is being formed.
+ */
+bool smcr_group_has_link(struct smcr_group *rg)
+{
+	const struct smcr_link *first = &rg->links[0];
+
+	return smcr_group_link(rg) ||
+	       (!rg->settled && READ_ONCE(first->state) == SMCR_LINK_FORMING);
 }
 
 static bool is_there(const struct smcr_link *link)

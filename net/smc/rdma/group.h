@@ -133,6 +133,7 @@ struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_c
 
 /* A usable link, or NULL. Any context. */
 struct smcr_link *smcr_group_link(struct smcr_group *rg);
+bool smcr_group_has_link(struct smcr_group *rg);
 /* That of them with the fewest connections, or NULL. Any context. */
 struct smcr_link *smcr_group_idlest_link(struct smcr_group *rg);
 /* The link with that number which is not unused or down, or NULL. Any context. */

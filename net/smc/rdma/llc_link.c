@@ -354,8 +354,8 @@ static void answer_delete_link(struct smcr_link *link, u32 reason)
  * smcr_llc_got_delete_link() - a link is to go
  * @link: from there
  *
- * The client obeys, the server does what it is asked by a request of its own. The connections of the
- * link go on over another one; a group whose only link goes ends (A-62).
+ * The client obeys, the server does what it is asked by a request of its own. The connections of
+ * the link go on over another one; a group whose only link goes ends (A-62).
  */
 void smcr_llc_got_delete_link(struct smcr_link *link)
 {

@@ -230,6 +230,7 @@ static void post_or_wait(struct smcr_conn *rc)
 
 /* The link that a connection is on: it may be moved until the lock of the send queue is had */
 static struct smcr_link *lock_link(struct smcr_conn *rc)
+	__acquires(&rc->link->send_lock)
 {
 	for (;;) {
 		struct smcr_link *link = READ_ONCE(rc->link);

@@ -2,8 +2,8 @@
 /*
  * Which ports do the links of a group join? RFC 7609, 2.2.1, 2.2.4 and 3.5.1.6.
  *
- * Two links between the same two ports would fall together, so they are no redundancy, and forbidden.
- * A link that shares a port with another one at one end is asymmetric.
+ * Two links between the same two ports would fall together, so they are no redundancy, and
+ * forbidden. A link that shares a port with another one at one end is asymmetric.
  */
 #ifndef _NET_SMC_RDMA_TOPOLOGY_H
 #define _NET_SMC_RDMA_TOPOLOGY_H
