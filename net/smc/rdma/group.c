@@ -315,11 +315,11 @@ static bool is_over(struct smcr_group *rg)
 /*
  * A link that has worked, and has no open connection, may be there at our end only: TCP tells of
  * the end of its connections at once, and a peer that gives up a first contact sends no DELETE
- * LINK.
+ * LINK. As long as there is another link, the peer is reached.
  */
 static bool is_path_to_blame(struct smcr_group *rg, const struct smcr_link *link)
 {
-	return READ_ONCE(link->no_path) && !READ_ONCE(link->severed) &&
+	return READ_ONCE(link->no_path) && !READ_ONCE(link->severed) && !smcr_group_link(rg) &&
 	       (!READ_ONCE(rg->settled) || smcr_conn_any_open(rg));
 }
 
