@@ -341,6 +341,8 @@ static void clear_links(struct smcr_group *rg)
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
 			abandon(rg, why);
+		if (!smcr_group_link(rg))	/* then none need wait for the device */
+			smcr_conn_leave(rg, link);
 		smcr_link_quiesce(link);
 		smcr_conn_leave(rg, link);
 		smcr_link_clear(link);

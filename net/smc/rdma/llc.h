@@ -153,6 +153,7 @@ struct smcr_llc_message {
  * @flow_link: goes down if the peer does not go on with it; NULL: none does
  * @deleted: number of the link that DELETE LINK is about
  * @took_back: number of the link that the peer was told to forget, which it had accepted; 0: none
+ * @notified: client: number of the link that the server was asked to delete last; 0: none
  * @add: ADD LINK under way
  * @last_number: server: the last number that a link got
  * @add_at: server: when to try again, in jiffies; read and written without lock
@@ -194,6 +195,7 @@ struct smcr_llc {
 	struct smcr_link *flow_link;
 	u8 deleted;
 	u8 took_back;
+	u8 notified;
 	struct smcr_llc_add add;
 	u8 last_number;
 	unsigned long add_at;

@@ -154,7 +154,7 @@ static void succeeded(struct smcr_group *rg)
 }
 
 /* There is no new link; the next try comes later than the last one did */
-static void end(struct smcr_group *rg)
+static void forget(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 	struct smcr_link *link = llc->add.link;
@@ -165,6 +165,12 @@ static void end(struct smcr_group *rg)
 	llc->add_wait = clamp_t(unsigned long, 2 * llc->add_wait, RETRY_FIRST, RETRY_LAST);
 	llc->add_at = jiffies + llc->add_wait;
 	smcr_llc_flow_over(rg);
+}
+
+/* First contact goes on with one link (R-FC-14) */
+static void end(struct smcr_group *rg)
+{
+	forget(rg);
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
@@ -423,7 +429,7 @@ void smcr_llc_add_link_down(struct smcr_link *link)
 	if (add->link == link)
 		smcr_llc_add_failed(rg);
 	else if (add->over == link)
-		end(rg);
+		forget(rg);	/* why first contact fails is known to the caller */
 }
 
 static unsigned int count_usable(struct smcr_group *rg)

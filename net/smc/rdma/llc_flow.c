@@ -30,7 +30,7 @@
 
 /* The answer to a client's DELETE LINK for a link that the server does not have (R-DL-17) */
 #define UNKNOWN_LINK							\
-	DO(REPLY_DELETE_LINK, IGNORE)
+	DO(REPLY_DELETE_LINK, GO)
 
 /* A client that asks for the end of a link waits for no exchange (R-LLC-13) */
 #define CLIENT_WAITS							\

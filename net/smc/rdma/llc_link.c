@@ -236,6 +236,7 @@ static int notify_of_delete(struct smcr_link *over, u8 number, u32 reason)
 {
 	struct smc_llc *msg = &over->group->llc.msg;
 
+	over->group->llc.notified = number;
 	memset(msg, 0, sizeof(*msg));
 	msg->type = SMC_LLC_DELETE_LINK;
 	msg->delete_link.link_num = number;
@@ -381,7 +382,7 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_reply_delete_link() - server: the client has deleted the link
+ * smcr_llc_reply_delete_link() - the peer has deleted the link, or does not know it (R-DL-17)
  * @link: from there
  */
 void smcr_llc_reply_delete_link(struct smcr_link *link)
@@ -390,6 +391,12 @@ void smcr_llc_reply_delete_link(struct smcr_link *link)
 	u8 number = rg->llc.msg.delete_link.link_num;
 	struct smcr_link *target;
 
+	if (rg->role == SMC_CLIENT) {
+		/* To what we have told it: it had found out before, and its request was answered */
+		if (!number || number != rg->llc.notified)
+			smcr_llc_violation(link, "DELETE LINK was not asked for");
+		return;
+	}
 	if (number && number == rg->llc.took_back) {
 		second_forgotten(rg);
 		return;
