@@ -47,6 +47,15 @@ rdma_apart() {
 		rdma_lead app 10.10.0.1 10.10.0.2 && rdma_lead smc 10.10.0.11 10.10.0.12
 }
 
+# rdma_second_wire: a wire beside that of rdma_wire: rxe2 on alt0 (10.9.5.1, fd09:5::1) and rxe3 on alt1
+# (10.9.5.2, fd09:5::2)
+rdma_second_wire() {
+	ip link add alt0 type veth peer name alt1 && rdma_prepare alt &&
+		rdma_lead alt 10.9.5.1 10.9.5.2 && rdma_lead alt fd09:5::1 fd09:5::2 &&
+		rdma link add rxe2 type rxe netdev alt0 && rdma link add rxe3 type rxe netdev alt1 &&
+		rdma_addressed rxe2 && rdma_addressed rxe3
+}
+
 rdma_join() {
 	if [ -z "${RDMA_BETWEEN-}" ]; then
 		ip link add smc0 type veth peer name smc1
@@ -154,8 +163,10 @@ rdma_unwire() {
 	done
 	for port in 0 1; do
 		rdma link del "rxe$port"
+		rdma link del "rxe$((port + 2))"
 		ip link del "smc$port"
 		ip link del "app$port"
+		ip link del "alt$port"
 	done
 	[ -z "${RDMA_BETWEEN-}" ] || ip netns del "$RDMA_BETWEEN"
 	:
