@@ -151,8 +151,11 @@ static int copy_request(struct memrdma_qp *qp, struct memrdma_send *send,
 
 static int post_one(struct memrdma_qp *qp, const struct ib_send_wr *wr)
 {
-	int err = memrdma_verb(qp->ibqp.device, MEMRDMA_POST_SEND);
+	int err = 0;
 
+	/* What is posted in ERR must complete, or the queue pair could not be drained */
+	if (qp->state != IB_QPS_ERR)
+		err = memrdma_verb(qp->ibqp.device, MEMRDMA_POST_SEND);
 	if (err)
 		return err;
 	if (qp->head - READ_ONCE(qp->reclaimed) >= qp->cap.max_send_wr)
@@ -197,9 +200,11 @@ int memrdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 static int post_one_recv(struct memrdma_qp *qp, const struct ib_recv_wr *wr)
 {
-	int err = memrdma_verb(qp->ibqp.device, MEMRDMA_POST_RECV);
 	struct memrdma_recv *recv;
+	int err = 0;
 
+	if (qp->state != IB_QPS_ERR)
+		err = memrdma_verb(qp->ibqp.device, MEMRDMA_POST_RECV);
 	if (err)
 		return err;
 	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_recv_sge)

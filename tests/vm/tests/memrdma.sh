@@ -7,6 +7,7 @@
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_rdma memrdma
 # timeout: 120
+# boot: swiotlb=force
 
 # shellcheck disable=SC2317	# check() calls these functions
 
@@ -14,6 +15,8 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../../lib/rdma.sh
 . "$(dirname "$0")/../../lib/rdma.sh"
+# shellcheck source=../../selftests/netlink/cases.sh
+. "$(dirname "$0")/../../selftests/netlink/cases.sh"
 
 talk=$VM_DIR/../selftests/interop/talk.py
 
@@ -62,5 +65,13 @@ kill $server
 wait_for "the connections to go" no_connection
 rdma link del mem0
 rdma link del mem1
+for namespace in client server; do
+	ip netns del $namespace
+done
+
+export RDMA_LIB="$VM_DIR/../lib/rdma.sh" RDMA_TYPE=mem
+smcd ueid add SMCTEST
+cases memrdma.py
+rdma_unwire
 smc_expect_clean "no object is left over"
 done_testing
