@@ -274,6 +274,11 @@ def slow():
 def bounced():
     """Memory is mapped for DMA and copied, here by the boot parameter swiotlb=force."""
     plug_in(bounce='Y')
+    if not SWIOTLB.exists():
+        print('# this kernel never copies for DMA')
+        goes('mapped')
+        plug_in()
+        return
     before = SWIOTLB / 'io_tlb_used_hiwater'
     before.write_text('0', encoding='ascii')
     goes('through other memory')
@@ -290,17 +295,20 @@ def ports_of(name, address):
 
 def bond():
     """Addresses of a bond move to the port that carries it."""
-    wire.shell('ip link add bond0 type bond mode active-backup && '
-               'for n in 0 1; do ip link add b$n type veth peer name c$n && ip link set c$n up && '
-               'ip link set b$n master bond0 || exit 1; done && ip link set bond0 up && '
-               'ip link set bond0 type bond active_slave b0 && '
-               'ip addr add 10.11.0.1/24 dev bond0')
+    if subprocess.run(['ip', 'link', 'add', 'bond7', 'type', 'bond', 'mode', 'active-backup'],
+                      capture_output=True, check=False).returncode:
+        print('# this kernel has no bonds')
+        return
+    wire.shell('for n in 0 1; do ip link add b$n type veth peer name c$n && ip link set c$n up && '
+               'ip link set b$n master bond7 || exit 1; done && ip link set bond7 up && '
+               'ip link set bond7 type bond active_slave b0 && '
+               'ip addr add 10.11.0.1/24 dev bond7')
     command('add mem2 b0 b1')
     for number in 0, 1, 0:
-        wire.shell(f'ip link set bond0 type bond active_slave b{number}')
+        wire.shell(f'ip link set bond7 type bond active_slave b{number}')
         check(f'the address is at port {number + 1}', smc.eventually(
             lambda: ports_of('mem2', '10.11.0.1') == {number + 1}), ports_of('mem2', '10.11.0.1'))
-    wire.shell('rdma link del mem2; ip link del bond0; ip link del b0; ip link del b1')
+    wire.shell('rdma link del mem2; ip link del bond7; ip link del b0; ip link del b1')
 
 
 def refused():
