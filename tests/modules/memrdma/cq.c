@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Completion queues. A tasklet stands for the adapter's interrupt. Completions can be held back, in order
- * for each queue pair, so that those of different queue pairs are seen in another order than they
- * were made in.
+ * Completion queues. A tasklet stands for the adapter's interrupt. Completions can be held back, in
+ * order for each queue pair, so that those of different queue pairs are seen in another order than
+ * they were made in.
  */
 
 #include <linux/slab.h>

@@ -131,7 +131,7 @@ static int __maybe_unused create_cq_udata(struct ib_cq *ibcq, const struct ib_cq
 
 #define CREATE_CQ \
 	__builtin_choose_expr(__builtin_types_compatible_p(					\
-		typeof(((struct ib_device_ops *)0)->create_cq), typeof(&create_cq)),		\
+		typeof(((const struct ib_device_ops *)0)->create_cq), typeof(create_cq) *),	\
 		create_cq, create_cq_udata)
 
 static void release_port(struct memrdma_port *port)

@@ -143,7 +143,7 @@ static rx_handler_result_t hear(struct sk_buff **pskb)
 }
 
 /**
- * memrdma_hold_neighbours() - hear nothing of neighbours, or again, also of what they said meanwhile
+ * memrdma_hold_neighbours() - hear nothing of neighbours, or again, also what they said before
  * @port: the port
  * @hold: whether to hold them back
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions. Requests name local memory by the key for everything (or a DMA region); what a peer
- * writes to is always a region of its own, registered through the send queue.
+ * Memory regions. Requests name local memory by the key for everything; what a peer writes to is
+ * always a region of its own, registered through the send queue.
  */
 
 #include <linux/dma-direct.h>

@@ -7,11 +7,11 @@
  *
  * Locks, outermost first: send_lock of a queue pair, recv_lock of a queue pair (of the one that is
  * written to), lock of a memory region, parked_lock of a queue pair, lock of a completion queue;
- * fault_lock of a device is taken below any of them. No two locks of one kind are ever held at once.
+ * fault_lock of a device is taken below any of them. No two locks of one kind are held at once.
  *
- * A queue pair finds the other one by its number, under RCU: destruction takes the number back, then
- * waits for a grace period. A memory region is found in the same way, but is looked at with its lock
- * only, so its memory is left alone as soon as it has been invalidated.
+ * A queue pair finds the other one by its number, under RCU: destruction takes the number back,
+ * then waits for a grace period. A memory region is found in the same way, but is looked at with
+ * its lock only, so its memory is left alone as soon as it has been invalidated.
  */
 #ifndef MEMRDMA_H
 #define MEMRDMA_H
@@ -193,7 +193,7 @@ struct memrdma_qp {
 	u32 head;			/* the next to be posted */
 	u32 sent;			/* the next to be executed */
 	u32 acked;			/* the next to be completed */
-	u32 reclaimed;			/* slots before it are free; written with the queue's lock */
+	u32 reclaimed;			/* slots before it are free; lock of the queue */
 	bool stalled;			/* requests wait for the timer */
 	enum memrdma_wait waits_for;
 	u32 retries;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work requests, from their posting to their completion. Slots of the send queue are free again when a
- * completion of that or of a later request was polled, as with adapters: who signals too seldom runs
- * out of them.
+ * Work requests, from their posting to their completion. Slots of the send queue are free again
+ * when a completion of that or of a later request was polled, as with adapters: who signals too
+ * seldom runs out of them.
  */
 
 #include <linux/string.h>

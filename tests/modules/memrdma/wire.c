@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From one queue pair to the other. Requests are executed in order, most of them while they are posted; an
- * acknowledgement covers all requests before it, as in InfiniBand. What is lost is sent again when the
- * queue pair's time is over, and what was executed already is not executed twice.
+ * From one queue pair to the other. Requests are executed in order, most of them while they are
+ * posted; an answer covers all requests before it, as in InfiniBand. What is lost is sent again
+ * when the queue pair's time is over, and what was executed already is not executed twice.
  */
 
 #include <linux/etherdevice.h>
@@ -180,7 +180,8 @@ static int deliver(struct memrdma_qp *from, struct memrdma_qp *to,
 {
 	struct memrdma_recv *recv = &to->recvs[to->recv_tail & (to->nr_recvs - 1)];
 
-	if (send->opcode == IB_WR_SEND_WITH_INV && !memrdma_mr_invalidate(to->ibqp.pd, send->rkey)) {
+	if (send->opcode == IB_WR_SEND_WITH_INV &&
+	    !memrdma_mr_invalidate(to->ibqp.pd, send->rkey)) {
 		refuse(to, IB_EVENT_QP_ACCESS_ERR);
 		return IB_WC_REM_ACCESS_ERR;
 	}
