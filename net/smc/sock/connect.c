@@ -386,7 +386,7 @@ static int tell_outcome(struct socket *sock, const struct smc_sock *smc, struct 
 	if (sock->state != SS_CONNECTING)
 		return -EISCONN;
 	sock->state = SS_CONNECTED;
-	return 0;
+	return READ_ONCE(smc->conn.failed) ? sock_error(sock->sk) : 0;
 }
 
 static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
