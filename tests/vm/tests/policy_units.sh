@@ -90,7 +90,10 @@ case $VM_KERNEL in
 	check "on for it" smc on --unit sample
 	is "systemd is told" "$(reloads)" 1
 	is "what runs has it" "$(inside sample plain_tcp protocol)" $SMC
+	check "again, where SELinux may be enforcing" smc on --force --unit sample
+	check "each start goes ahead, too" grep -q "on --force --cgroup self" /$DROP_IN
 	check "again" smc on --unit sample
+	refuse "they do not any more" grep -q -e --force /$DROP_IN
 	stop
 	is "it starts again" "$(start)" $SMC
 	check "after it has ended," stop

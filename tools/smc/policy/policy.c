@@ -18,10 +18,13 @@
 
 #define MAX_SCOPES	64
 #define EXCEPT		"except-"
+#define SELINUX_MODE	"/sys/fs/selinux/enforce"
 
 #define NOT_RUNNING "unit %s does not run, and is no service that could ask for SMC when it does"
 #define BY_PRELOAD "%s: the library of smc_run is used, which does nothing for static, set-uid " \
 		"and Go programs"
+#define ENFORCING "SELinux is enforcing: it takes SMC sockets for rawip_socket, and denies " \
+		"socket() to programs that it confines to TCP; --force switches SMC on all the same"
 
 /* Long options that have no letter */
 enum {
@@ -29,6 +32,7 @@ enum {
 	OPT_EXCEPT	= OPT_SCOPE + POLICY_KINDS,
 	OPT_UNIT	= OPT_EXCEPT + POLICY_KINDS,
 	OPT_PERSISTENT,
+	OPT_FORCE,
 };
 
 /**
@@ -39,6 +43,7 @@ enum {
  * @unit_count: of @units
  * @is_off: the command is "off"
  * @persistent: units keep it over a boot
+ * @force: also where SELinux may deny the sockets
  * @as_json: status is for a program
  */
 struct request {
@@ -48,6 +53,7 @@ struct request {
 	size_t		unit_count;
 	bool		is_off;
 	bool		persistent;
+	bool		force;
 	bool		as_json;
 };
 
@@ -70,6 +76,7 @@ static void usage(FILE *out)
 	      "  --except-program NAME   these stay TCP, whatever else is on\n"
 	      "\n"
 	      "  --persistent    units: also after the next boot\n"
+	      "  --force         also where SELinux is enforcing\n"
 	      "  -j, --json      status: write JSON\n"
 	      "  -h, --help      show this help\n"
 	      "  -v, --version   show the version\n", out);
@@ -241,7 +248,8 @@ static bool write_drop_ins(const struct request *request, enum unit_way way)
 	for (i = 0; i < request->unit_count; i++) {
 		const struct unit *unit = &request->units[i];
 
-		if (unit_is_service(unit) && !unit_write_drop_in(unit, way, request->persistent)) {
+		if (unit_is_service(unit) &&
+		    !unit_write_drop_in(unit, way, request->persistent, request->force)) {
 			while (i--)
 				unit_remove_drop_ins(&request->units[i]);
 			return false;
@@ -283,6 +291,19 @@ static bool switch_on_preload(const struct request *request, const char *obstacl
 	return write_drop_ins(request, UNIT_BY_PRELOAD);
 }
 
+/* The kernel asks SELinux about the protocol that the policy has put in */
+static bool is_selinux_enforcing(void)
+{
+	FILE *file = fopen(SELINUX_MODE, "re");
+	bool enforcing;
+
+	if (!file)
+		return false;
+	enforcing = getc(file) == '1';
+	fclose(file);
+	return enforcing;
+}
+
 static int switch_on(struct request *request)
 {
 	const char *obstacle;
@@ -298,6 +319,10 @@ static int switch_on(struct request *request)
 	obstacle = policy_obstacle();
 	if (obstacle)
 		return switch_on_preload(request, obstacle) ? POLICY_DONE : POLICY_FAILED;
+	if (!request->force && is_selinux_enforcing()) {
+		problem(ENFORCING);
+		return POLICY_FAILED;
+	}
 	if (!add_unit_cgroups(request) || !pins_lock(true) ||
 	    (request->count && !switch_on_rules(request)))
 		return POLICY_FAILED;
@@ -450,7 +475,8 @@ static int take_option(struct request *request, int opt)
 
 static int run(const char *command, struct request *request)
 {
-	bool has_scopes = request->count || request->unit_count || request->persistent;
+	bool has_scopes = request->count || request->unit_count || request->persistent ||
+			  request->force;
 
 	if (!is_allowed())
 		return POLICY_UNKNOWN;
@@ -478,6 +504,7 @@ int policy_command(int argc, char **argv)
 		{ "except-program",	required_argument,	NULL, OPT_EXCEPT + POLICY_PROGRAM },
 		{ "unit",		required_argument,	NULL, OPT_UNIT },
 		{ "persistent",		no_argument,		NULL, OPT_PERSISTENT },
+		{ "force",		no_argument,		NULL, OPT_FORCE },
 		{ "json",		no_argument,		NULL, 'j' },
 		{ "help",		no_argument,		NULL, 'h' },
 		{ "version",		no_argument,		NULL, 'v' },
@@ -505,6 +532,9 @@ int policy_command(int argc, char **argv)
 			break;
 		case OPT_PERSISTENT:
 			request.persistent = true;
+			break;
+		case OPT_FORCE:
+			request.force = true;
 			break;
 		case '?':
 			usage(stderr);

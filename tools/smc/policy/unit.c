@@ -104,7 +104,7 @@ static bool reload(void)
 }
 
 /* What fails there does not keep the service from starting, with TCP */
-static void write_content(FILE *file, enum unit_way way)
+static void write_content(FILE *file, enum unit_way way, bool force)
 {
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -115,11 +115,11 @@ static void write_content(FILE *file, enum unit_way way)
 		return;
 	}
 	self[len > 0 ? len : 0] = '\0';
-	fprintf(file, "ExecStartPre=-+%s on --cgroup self\n", self);
+	fprintf(file, "ExecStartPre=-+%s on%s --cgroup self\n", self, force ? " --force" : "");
 	fprintf(file, "ExecStopPost=-+%s off --cgroup self\n", self);
 }
 
-bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persistent)
+bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persistent, bool force)
 {
 	char folder[UNIT_PATH_LEN], path[UNIT_PATH_LEN + sizeof(DROP_IN)];
 	FILE *file;
@@ -133,7 +133,7 @@ bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persist
 	file = fopen(path, "we");
 	if (!file)
 		return problem("cannot write %s: %s", path, strerror(errno));
-	write_content(file, way);
+	write_content(file, way, force);
 	ok = !ferror(file);
 	if (fclose(file) || !ok) {
 		unlink(path);

@@ -48,10 +48,11 @@ bool unit_is_service(const struct unit *unit);
  * @unit: the unit
  * @way: how
  * @persistent: also after the next boot
+ * @force: the command of each start has --force
  *
  * Returns: false if it cannot be written; the user has been told.
  */
-bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persistent);
+bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persistent, bool force);
 
 /**
  * unit_remove_drop_ins() - starts of it do not ask for SMC any more
