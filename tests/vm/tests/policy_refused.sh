@@ -38,6 +38,11 @@ ends() {
 	[ "$got" = "$want" ]
 }
 
+# hidden COMMAND...: in a mount namespace without the file system of BPF
+hidden() {
+	unshare -m sh -c 'umount /sys/fs/bpf && exec "$@"' sh "$@"
+}
+
 policy_begin
 ip netns add blue
 check "off, at first" is_off
@@ -83,11 +88,29 @@ check "off" smc off
 chmod 777 /sys/fs/bpf
 refused "others could change the policy" "others may write" on --host
 chmod 700 /sys/fs/bpf
-unshare -m sh -c 'umount /sys/fs/bpf; smc on --host' >"$_work/unshared" 2>&1
-check "in another mount namespace" grep -q "this mount namespace" "$_work/unshared"
+check "in another mount namespace" says "this mount namespace" hidden smc on --host
 check "  nothing has changed" is_off
+check "it was not on there, either" shows "was not on" hidden smc off
 
 check "on" smc on --netns blue
+for command in "on --host" "off --netns blue" off status; do
+	# shellcheck disable=SC2086 # words
+	check "in another mount namespace: $command" says "SMC is on, but" hidden smc $command
+	# shellcheck disable=SC2086
+	check "in ip netns exec: $command" says "SMC is on, but" ip netns exec blue smc $command
+done
+check "the exit status is that of not known" ends 2 hidden smc status
+mount -t bpf bpf /sys/fs/bpf
+check "another file system of BPF is in front" says "SMC is on, but" smc off
+umount /sys/fs/bpf
+is "it is still on" "$(ip netns exec blue plain_tcp protocol)" $SMC
+check "off" smc off
+check "that is gone" is_off
+
+# The same program under another name
+LC_ALL=C sed 's/smc_policy/foo_policy/g' "$VM_TOOLS/smc" >"$_work/foreign"
+chmod +x "$_work/foreign"
+check "another tool is on" "$_work/foreign" on --netns blue
 mv /sys/fs/bpf/smc /sys/fs/bpf/foreign
 refused "another BPF program decides" "another BPF program" on --host
 mv /sys/fs/bpf/foreign /sys/fs/bpf/smc

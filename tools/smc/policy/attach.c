@@ -179,7 +179,8 @@ static bool explain_load(int err)
 
 static bool attach_program(struct bpf_object *object, struct links *links)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(object, "smc_policy");
+	struct bpf_program *program = bpf_object__find_program_by_name(object,
+								       POLICY_PROGRAM_NAME);
 
 	links->program = bpf_program__attach(program);
 	if (!libbpf_get_error(links->program))

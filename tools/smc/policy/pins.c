@@ -26,6 +26,8 @@
 
 #define OTHER_NAMESPACE PINS_ROOT " is not there in this mount namespace: do without " \
 		"\"ip netns exec\" and the like, and use --netns"
+#define HIDDEN	"SMC is on, but " PINS_FOLDER " is not there in this mount namespace: do without " \
+		"\"ip netns exec\" and the like, or unmount what hides it"
 #define HELD	"something else holds the BPF program %u: sockets may still be changed, and the " \
 		"module smc stays"
 
@@ -33,6 +35,61 @@
 static int call_bpf(int command, union bpf_attr *attr)
 {
 	return syscall(__NR_bpf, command, attr, sizeof(*attr));
+}
+
+static int get_info(int fd, void *info, __u32 size)
+{
+	union bpf_attr ask = { .info = { .bpf_fd = fd, .info_len = size } };
+
+	ask.info.info = (uintptr_t)info;
+	return call_bpf(BPF_OBJ_GET_INFO_BY_FD, &ask);
+}
+
+static int open_by_id(int command, __u32 id)
+{
+	union bpf_attr get = { .prog_id = id };	/* or of a link, at the same place */
+
+	return call_bpf(command, &get);
+}
+
+static bool is_policy_program(__u32 id)
+{
+	int fd = open_by_id(BPF_PROG_GET_FD_BY_ID, id);
+	struct bpf_prog_info info = { };
+	bool found;
+
+	if (fd < 0)
+		return false;
+	found = !get_info(fd, &info, sizeof(info)) && !strcmp(info.name, POLICY_PROGRAM_NAME);
+	close(fd);
+	return found;
+}
+
+static bool is_policy_link(__u32 id)
+{
+	int fd = open_by_id(BPF_LINK_GET_FD_BY_ID, id);
+	struct bpf_link_info info = { };
+	bool found;
+
+	if (fd < 0)
+		return false;
+	found = !get_info(fd, &info, sizeof(info)) && info.type == BPF_LINK_TYPE_TRACING &&
+		info.tracing.attach_type == BPF_MODIFY_RETURN && is_policy_program(info.prog_id);
+	close(fd);
+	return found;
+}
+
+/* The kernel knows all links, in whichever mount namespace their names are */
+static bool is_attached(void)
+{
+	union bpf_attr next = { };
+
+	while (!call_bpf(BPF_LINK_GET_NEXT_ID, &next)) {
+		next.start_id = next.next_id;
+		if (is_policy_link(next.next_id))
+			return true;
+	}
+	return false;
 }
 
 static bool is_mounted(void)
@@ -87,6 +144,8 @@ bool pins_lock(bool make)
 {
 	if (!lock())
 		return false;
+	if (!pins_exist() && is_attached())
+		return problem(HIDDEN);
 	if (!make)
 		return true;
 	return (is_mounted() || mount_root()) && is_safe();
@@ -113,24 +172,19 @@ static bool remove_pin(const char *path)
 static unsigned int find_program(const char *path)
 {
 	union bpf_attr get = { .pathname = (uintptr_t)path };
-	struct bpf_link_info info = { };
-	union bpf_attr ask = { };
 	int fd = call_bpf(BPF_OBJ_GET, &get), err;
+	struct bpf_link_info info = { };
 
 	if (fd < 0)
 		return 0;
-	ask.info.bpf_fd = fd;
-	ask.info.info_len = sizeof(info);
-	ask.info.info = (uintptr_t)&info;
-	err = call_bpf(BPF_OBJ_GET_INFO_BY_FD, &ask);
+	err = get_info(fd, &info, sizeof(info));
 	close(fd);
 	return err ? 0 : info.prog_id;
 }
 
 static bool is_program_there(unsigned int id)
 {
-	union bpf_attr get = { .prog_id = id };
-	int fd = call_bpf(BPF_PROG_GET_FD_BY_ID, &get);
+	int fd = open_by_id(BPF_PROG_GET_FD_BY_ID, id);
 
 	if (fd >= 0)
 		close(fd);

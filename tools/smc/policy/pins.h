@@ -14,11 +14,15 @@
 #define PIN_HOLD	PINS_FOLDER "/hold"
 #define PIN_PROGRAM	PINS_FOLDER "/program"
 
+/* What the kernel calls the program of the policy, at most 15 characters */
+#define POLICY_PROGRAM_NAME "smc_policy"
+
 /**
  * pins_lock() - keep other commands out until this one ends
  * @make: something is to be put there: mount the file system if that has not been done
  *
- * Returns: false if that is not possible; the user has been told.
+ * Returns: false if that is not possible, or if the policy is on and its names are not visible in
+ * this mount namespace; the user has been told.
  */
 bool pins_lock(bool make);
 

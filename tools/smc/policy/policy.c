@@ -432,14 +432,16 @@ static void tell_drop_in(const char *unit, const char *path, void *data)
 
 static int switch_off(struct request *request)
 {
+	bool was_on;
 	size_t i;
 
 	if (!pins_lock(false))
 		return POLICY_FAILED;
 	if (!request->count && !request->unit_count) {
-		puts(pins_exist() ? "off" : "was not on");
+		was_on = pins_exist();
 		if (!pins_remove())
 			return POLICY_FAILED;
+		puts(was_on ? "off" : "was not on");
 		unit_list_drop_ins(tell_drop_in, NULL);
 		return POLICY_DONE;
 	}
