@@ -11,6 +11,7 @@ from lint import complaints, kernel, run
 BINDIR = '/usr/local/bin'
 SYSTEM = 'lib/systemd/system'
 WANTED = re.compile(r'^(?:WantedBy|RequiredBy)=(.*)$', re.MULTILINE)
+PROGRAM = re.compile(r'^Exec\w+=[-+!@:]*(/\S+)', re.MULTILINE)
 IN_CYCLE = re.compile(r': Found (?:ordering cycle|dependency) on (\S+)/\w+')
 
 
@@ -42,7 +43,7 @@ def install_unit(tree, name, root):
     """Writes a unit as make install does, and an empty script for each program that it starts."""
     text = tree.read(name).replace('@BINDIR@', BINDIR)
     write_file(f'{root}/{SYSTEM}/{unit_name(name)}', text)
-    for program in re.findall(rf'{BINDIR}/[\w-]+', text):
+    for program in PROGRAM.findall(text):
         write_file(root + program, '#!/bin/sh\n', 0o755)
 
 

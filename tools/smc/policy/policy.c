@@ -360,15 +360,15 @@ static void tell_what_stays(const struct policy *policy, const struct scope *sco
 			       *rule.label ? " " : "", rule.label);
 }
 
-/* The name of a network namespace may have gone to another one, or to none */
+/* The name of a network namespace or user may have gone to another one, or to none */
 static bool is_meant(const struct policy_key *key, const struct policy_rule *rule,
 		     const struct scope *scope)
 {
 	if (!rule->except != !scope->except)
 		return false;
 	return !memcmp(key, &scope->key, sizeof(*key)) ||
-	       (key->kind == POLICY_NETNS && scope->key.kind == POLICY_NETNS &&
-		!strcmp(rule->label, scope->label));
+	       ((key->kind == POLICY_NETNS || key->kind == POLICY_USER) &&
+		key->kind == scope->key.kind && !strcmp(rule->label, scope->label));
 }
 
 static void delete_rule(const struct policy *policy, const struct scope *scope)

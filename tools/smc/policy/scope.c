@@ -50,8 +50,10 @@ static bool parse_number(const char *word, uint32_t *number)
 		return false;
 	errno = 0;
 	value = strtoull(word, &end, 10);
+	if (errno || *end || value >= UINT32_MAX)
+		return false;
 	*number = value;
-	return !errno && !*end && value < UINT32_MAX;
+	return true;
 }
 
 /* Where cgroups of version 2 are, PATH_MAX bytes */
@@ -144,8 +146,8 @@ static void set_cgroup_label(struct scope *scope, int fd, const char *mount)
 	set_label(scope, *path ? path : "/");
 }
 
-/* "self", a path, or a path as seen from the mount point */
-static bool find_cgroup(struct scope *scope, const char *word)
+/* "self", a path, or a path as seen from the mount point. The id 0 is that of no cgroup. */
+static bool find_cgroup(struct scope *scope, const char *word, bool may_be_gone)
 {
 	char mount[PATH_MAX], below[PATH_MAX], path[2 * PATH_MAX];
 	bool ok;
@@ -163,6 +165,10 @@ static bool find_cgroup(struct scope *scope, const char *word)
 	fd = open_cgroup(path);
 	if (fd < 0)
 		fd = open_cgroup(below);
+	if (fd < 0 && errno == ENOENT && may_be_gone) {
+		set_label(scope, word);
+		return true;
+	}
 	if (fd < 0)
 		return problem("there is no cgroup %s: %s", word, errno == EMEDIUMTYPE ?
 			       "this folder is not one of version 2" : strerror(errno));
@@ -219,14 +225,15 @@ static bool find_netns(struct scope *scope, const char *word, bool may_be_gone)
 	return true;
 }
 
-static bool find_user(struct scope *scope, const char *word)
+/* The number UINT32_MAX is that of no user */
+static bool find_user(struct scope *scope, const char *word, bool may_be_gone)
 {
 	struct passwd *user = getpwnam(word);
-	uint32_t uid;
+	uint32_t uid = UINT32_MAX;
 
 	if (user)
 		uid = user->pw_uid;
-	else if (!parse_number(word, &uid))
+	else if (!parse_number(word, &uid) && !may_be_gone)
 		return problem("there is no user %s", word);
 	scope->key.id = uid;
 	set_label(scope, word);
@@ -251,9 +258,9 @@ bool scope_find(struct scope *scope, enum policy_kind kind, const char *word, bo
 	case POLICY_NETNS:
 		return find_netns(scope, word, may_be_gone);
 	case POLICY_CGROUP:
-		return find_cgroup(scope, word);
+		return find_cgroup(scope, word, may_be_gone);
 	case POLICY_USER:
-		return find_user(scope, word);
+		return find_user(scope, word, may_be_gone);
 	case POLICY_PROGRAM:
 		return find_program(scope, word);
 	default:

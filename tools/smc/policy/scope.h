@@ -30,7 +30,7 @@ struct scope {
  * @scope: filled in, but for @except
  * @kind: the kind of thing
  * @word: path, name or number; not used for the host
- * @may_be_gone: a namespace that is not there any more has its label only
+ * @may_be_gone: a namespace, cgroup or user that is not there any more has its label only
  *
  * Returns: false if there is no such thing; the user has been told.
  */
