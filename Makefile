@@ -49,6 +49,7 @@ install: modules tools
 	$(MAKE) -C tools install
 
 uninstall:
+	@$(MAKE) -s -C tools unused
 	scripts/install-modules uninstall $(KDIR)
 	$(MAKE) -C tools uninstall
 

@@ -84,3 +84,40 @@ def policy_without_bpf_says_so(bench):
         equal((result.status, result.out), (1, ""))
         contains(result.err, "built without BPF: clang or libbpf-dev was missing")
     check("libbpf" not in bench.run(["ldd", f"{folder}/smc"]).out, "it needs libbpf")
+
+
+def uninstall(bench, target, status, text, enabled=1):
+    """An installed tool that says this of itself, and what make says when it is to go."""
+    programs = {"bin/smc": f"echo '{text}'; exit {status}", "path/id": "echo 0",
+                "path/systemctl": f"exit {enabled}"}
+    for name, line in programs.items():
+        path = os.path.join(bench.tmp, "installed", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\n{line}\n")
+        os.chmod(path, 0o755)
+    folder = os.path.join(bench.tmp, "installed")
+    return subprocess.run(["make", "-s", "-C", SOURCE, target, f"PREFIX={folder}"], check=False,
+                          env={"PATH": f"{folder}/path:{os.environ['PATH']}"},
+                          capture_output=True, encoding="ascii")
+
+
+@test
+def policy_that_is_on_keeps_the_tools(bench):
+    """Nothing could switch it off if they were removed."""
+    start = "Each start of %s asks for SMC: /etc/systemd/system/%s.d/50-smc.conf"
+    units = [start % (unit, unit) for unit in ("one.service", "two.service")]
+    for status, text, enabled, commands in (
+            (0, "on since", 1, "smc off"),
+            (0, "\n".join(["on since", *units]), 0, "smc off; systemctl disable smc-policy.service; "
+             "smc off --unit one.service; smc off --unit two.service"),
+            (1, "\n".join(["off", *units[:1]]), 1, "smc off --unit one.service"),
+            (1, "off", 0, "systemctl disable smc-policy.service")):
+        result = uninstall(bench, "uninstall", status, text, enabled)
+        equal((result.returncode, result.stdout), (2, ""), text)
+        contains(result.stderr, f"smc: programs use SMC by this tool; run first: {commands}\n")
+        check(os.path.exists(os.path.join(bench.tmp, "installed/bin/smc")), "it is gone")
+    contains(uninstall(bench, "uninstall", 2, "smc: the reason").stderr, "smc: the reason\n")
+    for status, text in ((1, "off: programs get"), (127, "no library")):
+        result = uninstall(bench, "unused", status, text)
+        equal((result.returncode, result.stderr), (0, ""), text)
