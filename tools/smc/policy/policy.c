@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "listener.h"
 #include "pins.h"
 #include "policy.h"
 #include "problem.h"
@@ -225,6 +226,16 @@ static void print_on(const struct request *request)
 	}
 }
 
+static void print_listeners(const struct request *request)
+{
+	struct policy policy;
+
+	if (!request->count || !policy_open(&policy))
+		return;
+	listener_print(&policy);
+	policy_close(&policy);
+}
+
 /* What a unit runs now; its next starts are for the drop-in */
 static bool add_unit_cgroups(struct request *request)
 {
@@ -328,6 +339,7 @@ static int switch_on(struct request *request)
 		return POLICY_FAILED;
 	if (write_drop_ins(request, UNIT_BY_POLICY)) {
 		print_on(request);
+		print_listeners(request);
 		return POLICY_DONE;
 	}
 	undo_rules(request);

@@ -74,14 +74,15 @@ static bool find_cgroup_mount(char *path)
 	return found;
 }
 
-/* The cgroup of this process, from below the mount point, PATH_MAX bytes */
-static bool find_own_cgroup(char *path)
+/* The cgroup of a process, from below the mount point, PATH_MAX bytes */
+static bool read_cgroup(const char *pid, char *path)
 {
-	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX];
+	char name[PATH_MAX], line[PATH_MAX];
 	bool found = false;
-	size_t len;
+	FILE *file;
 
+	snprintf(name, sizeof(name), "/proc/%s/cgroup", pid);
+	file = fopen(name, "re");
 	if (!file)
 		return false;
 	while (!found && fgets(line, sizeof(line), file))
@@ -91,12 +92,32 @@ static bool find_own_cgroup(char *path)
 			found = true;
 		}
 	fclose(file);
-	/* systemd runs the commands around a service that has cgroups of its own in there */
+	return found;
+}
+
+/* That of this process, without what systemd adds for the commands around a service */
+static bool find_own_cgroup(char *path)
+{
+	size_t len;
+
+	if (!read_cgroup("self", path))
+		return false;
 	len = strlen(path);
-	if (found && len > strlen(CONTROL_GROUP) &&
+	if (len > strlen(CONTROL_GROUP) &&
 	    !strcmp(path + len - strlen(CONTROL_GROUP), CONTROL_GROUP))
 		path[len - strlen(CONTROL_GROUP)] = '\0';
-	return found;
+	return true;
+}
+
+bool scope_has_process(const char *label, const char *pid)
+{
+	size_t len = strlen(label);
+	char path[PATH_MAX];
+
+	if (!read_cgroup(pid, path))
+		return false;
+	return !strcmp(label, "/") ||
+	       (!strncmp(path, label, len) && (path[len] == '/' || !path[len]));
 }
 
 static int open_cgroup(const char *path)

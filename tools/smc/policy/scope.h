@@ -53,4 +53,13 @@ const char *scope_kind(unsigned int kind);
  */
 bool scope_is_gone(const struct policy_key *key);
 
+/**
+ * scope_has_process() - is a process in a cgroup or below it?
+ * @label: the label of the cgroup's rule
+ * @pid: the name of the process's folder in /proc
+ *
+ * Returns: false also if the process has ended.
+ */
+bool scope_has_process(const char *label, const char *pid);
+
 #endif /* SMC_POLICY_SCOPE_H */
