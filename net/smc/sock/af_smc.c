@@ -376,6 +376,7 @@ static const struct net_proto_family family = {
 atomic_long_t smc_charged;
 DEFINE_PER_CPU(int, smc_charged_ahead);
 long smc_charge_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
+int smc_charge_minimum;
 
 struct proto smc_proto = {
 	.name		= "SMC",

@@ -166,16 +166,19 @@ struct smc_sock {
 
 /*
  * What the sockets are charged for buffers, see group/buffer.c. The limits are elsewhere: these are
- * none.
+ * none. The kernel reads all of them, the minimum also when it traces a charge that it refuses.
  */
 extern atomic_long_t smc_charged;
 extern long smc_charge_limits[3];
+extern int smc_charge_minimum;
 DECLARE_PER_CPU(int, smc_charged_ahead);
 
 #define SMC_PROTO_MEMORY				\
 	.memory_allocated	= &smc_charged,		\
 	.per_cpu_fw_alloc	= &smc_charged_ahead,	\
-	.sysctl_mem		= smc_charge_limits,
+	.sysctl_mem		= smc_charge_limits,	\
+	.sysctl_rmem		= &smc_charge_minimum,	\
+	.sysctl_wmem		= &smc_charge_minimum,
 
 /* For the peer's answer to an abort, or an abort of the peer to follow a RST */
 #define SMC_ABORT_PATIENCE	(2 * HZ)

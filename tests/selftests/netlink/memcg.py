@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-usage: memcg.py SERVER-CGROUP CLIENT-CGROUP
+usage: memcg.py SERVER-CGROUP CLIENT-CGROUP TRACEFS DEBUGFS
 
 What the sockets of each side cost, as their memory cgroups see it.
 """
 
+import errno
 import os
 import select
 import signal
+import socket
 import sys
 import traceback
 from pathlib import Path
@@ -17,13 +19,17 @@ import smc
 from cases import check, equal, run
 from spec import Family
 
-SERVER, CLIENT = map(Path, sys.argv[1:])
+SERVER, CLIENT, TRACEFS, DEBUGFS = map(Path, sys.argv[1:])
 SIDES = ('server', SERVER), ('client', CLIENT)
 CONNECTIONS = 32
 BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
 OTHER = EXPECTED // 4       # everything else that a side may cost
 DATA = 1 << 16
+ROOM = 1 << 20              # for everything but what the module charges
+# What the kernel calls each kind of socket
+KINDS = (('SMC', smc.smc_socket, socket.AF_INET), ('INET_SMC', smc.inet_socket, socket.AF_INET),
+         ('INET6_SMC', smc.inet_socket, socket.AF_INET6))
 
 
 def used(cgroup):
@@ -168,4 +174,31 @@ def tcp():
     no_sockets_left('TCP')
 
 
-run(fresh, reused, tcp)
+def at_limit():
+    """The kernel refuses to charge a socket, and tells those who trace that it does."""
+    def ask():
+        for name, make, family in KINDS:
+            with make(family) as sock:
+                limit.write_text(str(used(CLIENT) + ROOM), encoding='ascii')
+                try:
+                    charge.write_text(str(sock.fileno()), encoding='ascii')
+                    error = 0
+                except OSError as refusal:
+                    error = refusal.errno
+                limit.write_text('max', encoding='ascii')
+                equal(f'at its limit: {name} is not charged', error, errno.ENOMEM)
+
+    limit = CLIENT / 'memory.max'
+    charge = DEBUGFS / 'smc_charge'
+    event = TRACEFS / 'events/sock/sock_exceed_buf_limit/enable'
+    event.write_text('1', encoding='ascii')
+    side = Side(CLIENT, ask)
+    side.grown()
+    side.end()
+    event.write_text('0', encoding='ascii')
+    trace = (TRACEFS / 'trace').read_text(encoding='ascii')
+    for name, _, _ in KINDS:
+        check(f'at its limit: the trace event names {name}', f'proto:{name} ' in trace, trace)
+
+
+run(fresh, reused, tcp, at_limit)

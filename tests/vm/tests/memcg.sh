@@ -3,10 +3,11 @@
 #
 # Buffers, fresh or reused, and the TCP sockets of children are charged to the memory cgroup of the
 # socket that has them, also when the work queue allocates them: for children of a listening socket, and
-# for clients that do not wait.
+# for clients that do not wait. The kernel can trace a charge that it
+# refuses at the limit of the cgroup.
 #
 # kernels: stock-6.12 stock-6.1
-# modules: smc
+# modules: smc smc_charge
 # timeout: 120
 
 # shellcheck source=../lib.sh
@@ -19,8 +20,15 @@ mkdir "$top"
 mount -t cgroup2 none "$top" || die "no cgroup2"
 echo +memory >"$top/cgroup.subtree_control" || die "no memory controller"
 mkdir "$top/server" "$top/client"
+tracing=$_work/tracing
+mkdir "$tracing"
+mount -t tracefs none "$tracing" || die "no tracefs"
+debug=$_work/debug
+mkdir "$debug"
+mount -t debugfs none "$debug" || die "no debugfs"
 ip link set lo up
-cases memcg.py "$top/server" "$top/client"
+cases memcg.py "$top/server" "$top/client" "$tracing" "$debug"
+umount "$tracing" "$debug"
 rmdir "$top/server" "$top/client"
 umount "$top"
 smc_expect_clean "no object is left over"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Charges a socket for more than its memory cgroup has.
+ *
+ * smc.ko leaves the cgroup room, so the kernel hardly ever refuses its charges. It
+ * refuses this one: a test writes a descriptor to smc_charge in debugfs, and gets ENOMEM.
+ */
+
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/sizes.h>
+#include <linux/uaccess.h>
+#include <net/sock.h>
+
+#define TOO_MUCH	SZ_1G
+
+static struct dentry *file;
+
+static int charge_socket(struct sock *sk)
+{
+	int err = -ENOMEM;
+
+	lock_sock(sk);
+	if (__sk_mem_schedule(sk, TOO_MUCH, SK_MEM_RECV)) {
+		sk_mem_reclaim(sk);
+		err = 0;
+	}
+	release_sock(sk);
+	return err;
+}
+
+static ssize_t charge_write(struct file *f, const char __user *from, size_t len, loff_t *pos)
+{
+	struct socket *sock;
+	int err, fd;
+
+	err = kstrtoint_from_user(from, len, 10, &fd);
+	if (err)
+		return err;
+	sock = sockfd_lookup(fd, &err);
+	if (!sock)
+		return err;
+	err = charge_socket(sock->sk);
+	sockfd_put(sock);
+	return err ?: len;
+}
+
+static const struct file_operations charge_fops = {
+	.owner	= THIS_MODULE,
+	.write	= charge_write,
+};
+
+static int __init charge_init(void)
+{
+	file = debugfs_create_file("smc_charge", 0200, NULL, NULL, &charge_fops);
+	return 0;
+}
+
+static void __exit charge_exit(void)
+{
+	debugfs_remove(file);
+}
+
+module_init(charge_init);
+module_exit(charge_exit);
+
+MODULE_DESCRIPTION("Charges a socket beyond the limit of its memory cgroup");
+MODULE_LICENSE("GPL");
