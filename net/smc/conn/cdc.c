@@ -57,9 +57,11 @@ bool smc_cdc_post(struct smc_conn *conn)
 	cdc.token = conn->peer_token;
 	cdc.producer = tx->urgent_hold ? tx->urgent_prod : tx->prod;
 	cdc.consumer = conn->rx.cons;
+	if (unlikely(conn->urgent.gone))
+		cdc.consumer = smc_cursor_advance(cdc.consumer, conn->urgent.gone, &conn->rx.ring);
 	cdc.producer_flags = tx->producer_flags;
 	cdc.state_flags = tx->state_flags;
-	conn->rx.announced = conn->rx.consumed;
+	conn->rx.announced = smc_rx_passed(conn);
 	WRITE_ONCE(conn->rx.owed, false);
 	WRITE_ONCE(tx->held, 0);
 	trace_smc_cdc(conn->sk, true, &cdc);
@@ -298,7 +300,7 @@ static enum update update_due(const struct smc_conn *conn)
 {
 	const struct smc_conn_rx *rx = &conn->rx;
 	u32 size = smc_ring_size(&rx->ring);
-	u32 gain = rx->consumed - rx->announced;
+	u32 gain = smc_rx_passed(conn) - rx->announced;
 	u32 peers_window = size - (rx->produced - rx->announced);
 	bool sparing = conn->transport->sparing;
 
@@ -313,8 +315,15 @@ static enum update update_due(const struct smc_conn *conn)
 	return UPDATE_NONE;
 }
 
-/* Return: whether something was posted */
-static bool update(struct smc_conn *conn)
+/**
+ * smc_cdc_update() - tell the peer of our consumer cursor, if that is due
+ * @conn: the connection
+ *
+ * conn->lock is held. Follow up with smc_cdc_kick() without it. Does not sleep.
+ *
+ * Return: whether something was posted.
+ */
+bool smc_cdc_update(struct smc_conn *conn)
 {
 	switch (update_due(conn)) {
 	case UPDATE_NOW:
@@ -345,8 +354,9 @@ void smc_cdc_consumed(struct smc_conn *conn, u32 bytes)
 	spin_lock(&conn->lock);
 	rx->cons = smc_cursor_advance(rx->cons, bytes, &rx->ring);
 	WRITE_ONCE(rx->consumed, rx->consumed + bytes);
-	posted = update(conn);
-	smc_urgent_passed(conn);
+	if (unlikely(smc_urgent_matters(conn)))
+		smc_urgent_passed(conn, bytes);
+	posted = smc_cdc_update(conn);
 	spin_unlock(&conn->lock);
 	if (posted)
 		smc_cdc_kick(conn);
@@ -373,7 +383,7 @@ static bool wants_stamps(const struct sock *sk)
  * Take over the peer's two cursors, if they are possible: it cannot have
  * written beyond the space it was told of, nor consumed more than we wrote.
  */
-static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
+static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool *urgent)
 {
 	struct smc_conn_rx *rx = &conn->rx;
 	struct smc_conn_tx *tx = &conn->tx;
@@ -392,6 +402,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc)
 		WRITE_ONCE(rx->stamp, wants_stamps(conn->sk) ? ktime_get_real() : 0);
 	rx->prod = cdc->producer;
 	tx->cons = cdc->consumer;
+	*urgent = smc_urgent_received(conn, cdc, rx->produced + produced);
 	/* Paired with the acquire in smc_rx_available() */
 	smp_store_release(&rx->produced, rx->produced + produced);
 	WRITE_ONCE(tx->consumed, tx->consumed + consumed);
@@ -482,11 +493,11 @@ static bool unblocked(struct smc_conn *conn)
 static bool answer(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	bool asked = cdc->producer_flags & SMC_CDC_UPDATE_REQUESTED &&
-		     conn->rx.announced != conn->rx.consumed;
+		     conn->rx.announced != smc_rx_passed(conn);
 
 	if (urgent_seen(conn) || unblocked(conn) || asked)
 		return smc_cdc_post(conn);
-	return conn->rx.peer_blocked && update(conn);
+	return conn->rx.peer_blocked && smc_cdc_update(conn);
 }
 
 static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
@@ -510,7 +521,7 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 			out->close_actions = apply_state_flags(conn, cdc->state_flags);
 		return;
 	}
-	if (accept_cursors(conn, cdc)) {
+	if (accept_cursors(conn, cdc, &out->urgent)) {
 		smc_conn_count(conn, SMC_STAT_VIOLATIONS, 1);
 		out->close_actions = smc_close_apply(conn, SMC_CLOSE_ABORT, ECONNABORTED);
 		return;
@@ -518,7 +529,6 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 
 	conn->rx_flags = cdc->producer_flags;
 	conn->rx.peer_blocked = cdc->producer_flags & SMC_CDC_WRITER_BLOCKED;
-	out->urgent = smc_urgent_received(conn, cdc);
 	if (cdc->state_flags & ~conn->rx_state_flags)
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
 	out->posted = answer(conn, cdc);

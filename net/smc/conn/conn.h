@@ -66,6 +66,7 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 void smc_cdc_blocked(struct smc_conn *conn, bool urgent);
 void smc_cdc_consumed(struct smc_conn *conn, u32 bytes);
 bool smc_cdc_post(struct smc_conn *conn);
+bool smc_cdc_update(struct smc_conn *conn);
 void smc_cdc_kick(struct smc_conn *conn);
 void smc_cdc_flush(struct smc_conn *conn);
 void smc_cdc_init(struct smc_conn *conn);
@@ -82,13 +83,37 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
 void smc_rx_wait(struct smc_conn *conn);
 bool smc_rx_readable(struct smc_conn *conn);
-u32 smc_rx_amount(const struct smc_conn *conn);
+u32 smc_rx_amount(struct smc_conn *conn);
 
 /* urgent.c */
+enum smc_urgent_byte {
+	SMC_URGENT_NONE,
+	SMC_URGENT_IN_LINE,
+	SMC_URGENT_LEFT_OUT,
+};
+
 int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
-bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc);
-void smc_urgent_passed(struct smc_conn *conn);
+bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 produced);
+void smc_urgent_passed(struct smc_conn *conn, u32 bytes);
+enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte);
+u32 smc_urgent_left_out(struct smc_conn *conn);
+bool smc_urgent_at_mark(struct smc_conn *conn);
 void smc_urgent_signal(struct smc_conn *conn);
+
+/*
+ * Does urgent data matter to the reader? Any context. A reader that sees bytes in
+ * smc_rx_available() sees the mark among them as well.
+ */
+static inline bool smc_urgent_matters(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->urgent.mark) || READ_ONCE(conn->urgent.gone);
+}
+
+/* What the peer is told that was consumed. conn->lock is held. */
+static inline u32 smc_rx_passed(const struct smc_conn *conn)
+{
+	return conn->rx.consumed + conn->urgent.gone;
+}
 
 /* Bytes that can be read now. Any context; grows at any time, shrinks only
  * under the socket lock.

@@ -8,9 +8,11 @@
 /* Our consumer cursor when the peer was told of it last */
 static struct smc_cursor announced(const struct smc_conn_rx *rx)
 {
-	u32 untold = rx->consumed - rx->announced;
+	s32 untold = rx->consumed - rx->announced;
 	struct smc_cursor cursor = rx->cons;
 
+	if (untold <= 0)	/* less than nothing: urgent bytes */
+		return smc_cursor_advance(cursor, -untold, &rx->ring);
 	if (untold > cursor.count - rx->ring.first) {
 		cursor.count += smc_ring_size(&rx->ring);
 		cursor.wrap--;

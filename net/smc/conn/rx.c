@@ -34,10 +34,19 @@ bool smc_rx_readable(struct smc_conn *conn)
 
 	smc_cdc_flush(conn);
 	look(conn);
-	if (READ_ONCE(conn->urgent.mark) && !sock_flag(conn->sk, SOCK_URGINLINE) &&
-	    READ_ONCE(conn->urgent.pos) == READ_ONCE(conn->rx.consumed))
-		lowat++;	/* the urgent byte is not read in line */
+	if (unlikely(smc_urgent_matters(conn)))
+		lowat += smc_urgent_left_out(conn);
 	return smc_rx_enough(conn, lowat);
+}
+
+/* Bytes that may be read at once: not beyond the urgent mark */
+static u32 readable_bytes(const struct smc_conn *conn, u32 position, u32 available)
+{
+	u32 to_mark = READ_ONCE(conn->urgent.pos) - position;
+
+	if (!READ_ONCE(conn->urgent.mark) || to_mark >= available)
+		return available;
+	return to_mark;
 }
 
 /**
@@ -48,25 +57,20 @@ bool smc_rx_readable(struct smc_conn *conn)
  *
  * Return: bytes that can be read, up to the urgent one if that is not in line.
  */
-u32 smc_rx_amount(const struct smc_conn *conn)
+u32 smc_rx_amount(struct smc_conn *conn)
 {
-	u32 to_mark = conn->urgent.pos - conn->rx.consumed;
-	u32 available = smc_rx_available(conn);
+	u32 available, left_out;
 
-	if (!READ_ONCE(conn->urgent.mark) || sock_flag(conn->sk, SOCK_URGINLINE))
-		return available;
-	return min(available, to_mark);
-}
-
-/* Bytes that may be read at once: not beyond the urgent mark */
-static u32 readable_bytes(const struct smc_conn *conn, u32 position, u32 available)
-{
-	u32 to_mark = conn->urgent.pos - position;
-
-	if (!conn->urgent.mark || to_mark >= available)
-		return available;
-	/* In line, the urgent byte begins the next piece; else it is left out */
-	return to_mark;
+	if (likely(!smc_urgent_matters(conn)))
+		return smc_rx_available(conn);
+	left_out = smc_urgent_left_out(conn);
+	available = smc_rx_available(conn);
+	if (!sock_flag(conn->sk, SOCK_URGINLINE)) {
+		if (smc_urgent_at_mark(conn))
+			return 0;
+		available = readable_bytes(conn, conn->rx.consumed, available);
+	}
+	return available - left_out;
 }
 
 /* As in conn/tx.c, copy_in() */
@@ -123,17 +127,54 @@ static void consume(struct reader *r, u32 bytes)
 	}
 }
 
-/* Is the next byte the urgent one, which is not read in line? */
-static bool at_urgent_byte(const struct reader *r)
+static void move_peek_offset(const struct reader *r, u32 bytes)
+{
+	if (r->flags & MSG_PEEK)
+		sk_peek_offset_fwd(r->conn->sk, bytes);
+	else
+		sk_peek_offset_bwd(r->conn->sk, bytes);
+}
+
+/*
+ * Pass urgent bytes that are left out, and hand out one that is read in line.
+ * Return: 1 if so, 0 if what comes next is not urgent, or -EFAULT.
+ */
+static int take_urgent(struct reader *r, u32 *available, size_t len)
+{
+	struct iov_iter *to = &r->msg->msg_iter;
+	u8 byte;
+
+	while (*available) {
+		switch (smc_urgent_find(r->conn, r->peeked, &byte)) {
+		case SMC_URGENT_LEFT_OUT:
+			consume(r, 1);
+			if (r->flags & MSG_PEEK)	/* the peer may wait for our cursor */
+				smc_urgent_left_out(r->conn);
+			(*available)--;
+			break;
+		case SMC_URGENT_IN_LINE:
+			if (!len)
+				return 0;
+			if (!(r->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, to) != 1)
+				return -EFAULT;
+			consume(r, 1);
+			move_peek_offset(r, 1);
+			return 1;
+		default:
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* Where the next byte is. The urgent ones may make more than one lap of the ring */
+static struct smc_cursor reader_cursor(const struct reader *r)
 {
 	const struct smc_conn *conn = r->conn;
+	u32 gone = READ_ONCE(conn->urgent.gone);
+	struct smc_cursor cursor = smc_cursor_advance(conn->rx.cons, gone, &conn->rx.ring);
 
-	u32 position = conn->rx.consumed + r->peeked;
-
-	if (READ_ONCE(conn->urgent.skip) && conn->urgent.skip_pos == position)
-		return true;
-	return conn->urgent.mark && conn->urgent.pos == position &&
-	       !sock_flag(conn->sk, SOCK_URGINLINE);
+	return smc_cursor_advance(cursor, r->peeked - gone, &conn->rx.ring);
 }
 
 /*
@@ -154,16 +195,14 @@ static int take(struct reader *r, size_t len)
 	if (available <= r->peeked)
 		return 0;
 	available -= r->peeked;
-	while (available && at_urgent_byte(r)) {
-		consume(r, 1);
-		available--;
+	if (unlikely(smc_urgent_matters(conn))) {
+		int taken = take_urgent(r, &available, len);
+
+		if (taken)
+			return taken;
 	}
-	if (!available)
-		return 0;
-	from = smc_cursor_advance(conn->rx.cons, r->peeked, &conn->rx.ring);
+	from = r->peeked ? reader_cursor(r) : conn->rx.cons;
 	bytes = readable_bytes(conn, conn->rx.consumed + r->peeked, available);
-	if (!bytes)	/* at the mark, in line: the byte itself */
-		bytes = available;
 	bytes = min_t(size_t, min_t(u32, bytes, PIECE), len);
 	if (!bytes)
 		return 0;
@@ -171,10 +210,7 @@ static int take(struct reader *r, size_t len)
 	if (!bytes)
 		return -EFAULT;
 	consume(r, bytes);
-	if (r->flags & MSG_PEEK)
-		sk_peek_offset_fwd(conn->sk, bytes);
-	else
-		sk_peek_offset_bwd(conn->sk, bytes);
+	move_peek_offset(r, bytes);
 	return bytes;
 }
 
@@ -310,7 +346,6 @@ static void count_call(struct smc_conn *conn, int copied, size_t len)
  */
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
-	const struct smc_conn_urgent *urgent = &conn->urgent;
 	u32 bytes, copied;
 
 	if (READ_ONCE(conn->rx.notified))
@@ -318,7 +353,7 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	bytes = min_t(size_t, smc_rx_available(conn), len);
 	if (!bytes || bytes > SMC_TRY_MAX || bytes < sock_rcvlowat(conn->sk, 0, len))
 		return 0;
-	if (unlikely(READ_ONCE(urgent->mark) || READ_ONCE(urgent->skip)))
+	if (unlikely(smc_urgent_matters(conn)))
 		return 0;
 
 	pagefault_disable();

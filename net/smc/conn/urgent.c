@@ -17,20 +17,47 @@ static u8 byte_before(const struct smc_ring *ring, const u8 *base, struct smc_cu
 	return READ_ONCE(base[offset]);
 }
 
+static bool in_line(const struct smc_conn *conn)
+{
+	return sock_flag(conn->sk, SOCK_URGINLINE);
+}
+
+/*
+ * At the mark, the peer may overwrite the urgent byte: the reader leaves it out, or gets it from
+ * @urgent->kept. The peer holds back what follows until our cursor has passed the byte (RFC 7609,
+ * 4.7.5), and a program that got the byte by MSG_OOB waits for just that.
+ *
+ * There is one byte to keep for a program that reads in line. The other limit is for a peer that
+ * sends urgent bytes to a program that does not read.
+ */
+static void release_byte(struct smc_conn *conn)
+{
+	struct smc_conn_urgent *urgent = &conn->urgent;
+
+	lockdep_assert_held(&conn->lock);
+	if (!urgent->mark || urgent->pos - conn->rx.consumed != urgent->gone)
+		return;
+	if (urgent->gone >= (in_line(conn) ? 1 : smc_ring_size(&conn->rx.ring) / 4))
+		return;
+	urgent->kept = urgent->byte;
+	WRITE_ONCE(urgent->gone, urgent->gone + 1);
+}
+
 /**
  * smc_urgent_received() - look for urgent data in control data
  * @conn: the connection; its producer cursor was taken over
  * @cdc: the control data
+ * @produced: bytes that the peer has produced; readers do not know of the last ones yet
  *
  * conn->lock is held. Does not sleep. The same byte may be announced again with
  * later messages, until other data follows.
  *
  * Return: whether the application is to be told.
  */
-bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc)
+bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 produced)
 {
 	struct smc_conn_urgent *urgent = &conn->urgent;
-	u32 pos = conn->rx.produced - 1;
+	u32 pos = produced - 1;
 	bool news;
 
 	lockdep_assert_held(&conn->lock);
@@ -44,39 +71,118 @@ bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc)
 	urgent->expected = !(cdc->producer_flags & SMC_CDC_URGENT_PRESENT);
 	if (urgent->expected)
 		return news;
-	if ((urgent->mark && urgent->pos == pos) || !smc_rx_available(conn))
+	if ((urgent->mark && urgent->pos == pos) || produced == conn->rx.consumed)
 		return false;
 
-	/* As TCP does: one that nobody took is lost if it would be read next */
-	if (urgent->mark && urgent->pos == conn->rx.consumed &&
-	    !sock_flag(conn->sk, SOCK_URGINLINE)) {
-		urgent->skip_pos = urgent->pos;
-		WRITE_ONCE(urgent->skip, true);
-	}
-	urgent->pos = pos;
+	/* As with TCP, the former one is lost if it would be read next, and not in line */
+	release_byte(conn);
 	urgent->byte = byte_before(&conn->rx.ring, conn->rx.base, conn->rx.prod);
 	urgent->ready = true;
+	WRITE_ONCE(urgent->pos, pos);
 	WRITE_ONCE(urgent->mark, true);
 	return true;
 }
 
 /**
- * smc_urgent_passed() - data was consumed: forget a mark that lies behind
+ * smc_urgent_passed() - data was consumed: is the reader at the mark, or behind it?
  * @conn: the connection
+ * @bytes: how many were consumed
  *
- * conn->lock is held. As with TCP, the urgent byte cannot be read any more.
+ * conn->lock is held. Behind the mark the urgent byte cannot be read any more, as with TCP.
  */
-void smc_urgent_passed(struct smc_conn *conn)
+void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 {
 	struct smc_conn_urgent *urgent = &conn->urgent;
 
 	lockdep_assert_held(&conn->lock);
-	if (urgent->skip && (s32)(conn->rx.consumed - urgent->skip_pos) > 0)
-		WRITE_ONCE(urgent->skip, false);
+	WRITE_ONCE(urgent->gone, urgent->gone - min(urgent->gone, bytes));
+	release_byte(conn);
 	if (!urgent->mark || (s32)(conn->rx.consumed - urgent->pos) <= 0)
 		return;
 	urgent->ready = false;
 	WRITE_ONCE(urgent->mark, false);
+}
+
+/**
+ * smc_urgent_find() - is this byte an urgent one?
+ * @conn: the connection
+ * @offset: bytes between the consumed ones and this one
+ * @byte: its value, if it is to be read in line
+ *
+ * The socket lock is held. Does not sleep.
+ *
+ * Return: how it is read.
+ */
+enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte)
+{
+	enum smc_urgent_byte at = in_line(conn) ? SMC_URGENT_IN_LINE : SMC_URGENT_LEFT_OUT;
+	enum smc_urgent_byte found = SMC_URGENT_NONE;
+	struct smc_conn_urgent *urgent = &conn->urgent;
+
+	spin_lock_bh(&conn->lock);
+	*byte = urgent->byte;
+	if (offset < urgent->gone) {
+		*byte = urgent->kept;
+		found = offset + 1 == urgent->gone ? at : SMC_URGENT_LEFT_OUT;
+	} else if (urgent->mark && urgent->pos - conn->rx.consumed == offset) {
+		found = at;
+	}
+	spin_unlock_bh(&conn->lock);
+	return found;
+}
+
+/**
+ * smc_urgent_left_out() - bytes where the reader stands that it will not get
+ * @conn: the connection
+ *
+ * If the reader is at the mark, the peer is told that the urgent byte was consumed. Any context
+ * that smc_cdc_kick() allows. Does not sleep.
+ *
+ * Return: how many.
+ */
+u32 smc_urgent_left_out(struct smc_conn *conn)
+{
+	struct smc_conn_urgent *urgent = &conn->urgent;
+	bool posted = false;
+	u32 bytes;
+
+	spin_lock_bh(&conn->lock);
+	release_byte(conn);
+	if (!conn->freeing)
+		posted = smc_cdc_update(conn);
+	bytes = urgent->gone;
+	if (bytes && in_line(conn))
+		bytes--;
+	spin_unlock_bh(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
+	return bytes;
+}
+
+/**
+ * smc_urgent_at_mark() - is the next byte the urgent one?
+ * @conn: the connection
+ *
+ * The socket lock is held. Does not sleep.
+ *
+ * Return: whether.
+ */
+bool smc_urgent_at_mark(struct smc_conn *conn)
+{
+	struct smc_conn_urgent *urgent = &conn->urgent;
+	u32 offset, gone;
+	bool mark;
+
+	spin_lock_bh(&conn->lock);
+	mark = urgent->mark;
+	gone = urgent->gone;
+	offset = urgent->pos - conn->rx.consumed;
+	spin_unlock_bh(&conn->lock);
+	if (!mark)
+		return false;
+	if (gone && offset == gone - 1)
+		return true;
+	return offset == gone && !(gone && in_line(conn));
 }
 
 /**
@@ -124,6 +230,7 @@ int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int f
 	if (ready && !(flags & MSG_PEEK))
 		urgent->ready = false;
 	spin_unlock_bh(&conn->lock);
+	smc_urgent_left_out(conn);
 
 	if (!ready)	/* announced and not yet here, or none at all */
 		return urgent->expected ? -EAGAIN : -EINVAL;

@@ -122,22 +122,22 @@ struct smc_conn_tx {
  * struct smc_conn_urgent - received urgent data; conn->lock
  * @announced: the peer said there is some
  * @expected: it is not written yet
- * @skip: the byte at @skip_pos was urgent until another one came, and is left out
- * @skip_pos: position of that byte
+ * @gone: urgent bytes right behind the consumed ones that the peer may overwrite
  * @mark: there is a mark in the stream at @pos
  * @pos: position of the urgent byte
  * @ready: @byte is there and was not read
  * @byte: the byte
+ * @kept: the last of the @gone bytes, for a program that reads it in line
  */
 struct smc_conn_urgent {
 	bool announced;
 	bool expected;
-	bool skip;
-	u32 skip_pos;
+	u32 gone;
 	bool mark;
 	u32 pos;
 	bool ready;
 	u8 byte;
+	u8 kept;
 };
 
 /**

@@ -347,7 +347,7 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 /* Return: an amount, or a negative errno; -ENOIOCTLCMD for all others */
 static int ioctl_locked(struct smc_sock *smc, unsigned int cmd)
 {
-	const struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = &smc->conn;
 	bool active = smc->state == SMC_SOCK_ACTIVE;
 
 	switch (cmd) {
@@ -364,7 +364,7 @@ static int ioctl_locked(struct smc_sock *smc, unsigned int cmd)
 			return -EINVAL;
 		return 0;	/* what a send call returned is in the peer's ring */
 	case SIOCATMARK:
-		return active && conn->urgent.mark && conn->urgent.pos == conn->rx.consumed;
+		return active && smc_urgent_at_mark(conn);
 	default:
 		return -ENOIOCTLCMD;
 	}

@@ -92,6 +92,33 @@ TEST(one_byte_too_many)
 	hostile_close(&h);
 }
 
+/* The ring has room for the urgent byte again when the program is at the mark, and for no more */
+TEST(one_byte_too_many_behind_urgent)
+{
+	static char data[1 << 20];
+
+	hostile_open(&h);
+	h.producer_flags = URGENT_PENDING | URGENT_PRESENT;
+	data_send(&h, "!");
+	wait_events(h.app, POLLPRI);
+	h.producer_flags = 0;
+	pattern_fill(data, h.size, 0);
+	data_write(&h, data, h.size);
+	h.prod.wrap++;
+	cdc_send(&h);
+	wait_events(h.app, POLLIN);
+	EQ(recv(h.app, data, sizeof(data), MSG_PEEK), h.size);
+	pattern_check(data, h.size, 0);
+	h.prod.count++;
+	cdc_send(&h);
+	wait_events(h.app, POLLERR);
+	memset(data, 0, sizeof(data));
+	recv_all(h.app, data, h.size);
+	pattern_check(data, h.size, 0);
+	expect_violation(&h);
+	hostile_close(&h);
+}
+
 /* After the end nothing counts any more, whatever it is */
 TEST(messages_after_abort)
 {

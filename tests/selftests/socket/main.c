@@ -88,10 +88,7 @@ bool late_options_in_server(int index)
 	return kind_is_tcp(variants[index].server) || !options_bypass_smc();
 }
 
-/*
- * Over SMC-R, what follows urgent data does not come before that was received
- * (RFC 7609, 4.7.5), and the two ends have different addresses.
- */
+/* Else the two ends have different addresses */
 bool within_host(int index)
 {
 	(void)index;

@@ -5,6 +5,7 @@
 #include <linux/sockios.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 
@@ -109,7 +110,7 @@ TEST(urgent_byte_is_the_last_of_a_call)
 	expect_nothing(fd[1]);
 }
 
-TEST(urgent_stops_reading, .applies = within_host)
+TEST(urgent_stops_reading)
 {
 	int fd[2];
 
@@ -125,7 +126,7 @@ TEST(urgent_stops_reading, .applies = within_host)
 	EQ(at_mark(fd[1]), 0);
 }
 
-TEST(urgent_passed_by, .applies = within_host)
+TEST(urgent_passed_by)
 {
 	char byte;
 	int fd[2];
@@ -154,7 +155,7 @@ TEST(urgent_peek)
 }
 
 /* Amounts end at the mark */
-TEST(urgent_amount, .applies = within_host)
+TEST(urgent_amount)
 {
 	int fd[2], n;
 
@@ -202,7 +203,7 @@ TEST(urgent_twice)
 	expect_nothing(fd[1]);
 }
 
-TEST(urgent_replaced, .applies = within_host)
+TEST(urgent_replaced)
 {
 	char byte;
 	int fd[2];
@@ -223,7 +224,7 @@ TEST(urgent_replaced, .applies = within_host)
 	expect_piece(fd[1], "c");
 }
 
-TEST(urgent_inline, .applies = within_host)
+TEST(urgent_inline)
 {
 	char byte;
 	int fd[2];
@@ -258,7 +259,7 @@ TEST(urgent_inline_alone)
 }
 
 /* The old way to use it: read to the mark, throw away, go on */
-TEST(urgent_inline_discard_to_mark, .applies = within_host)
+TEST(urgent_inline_discard_to_mark)
 {
 	char byte;
 	int fd[2], n = 0;
@@ -279,7 +280,7 @@ TEST(urgent_inline_discard_to_mark, .applies = within_host)
 	expect_text(fd[1], "\xf2new");
 }
 
-TEST(urgent_peek_at_data, .applies = within_host)
+TEST(urgent_peek_at_data)
 {
 	char buf[16] = "";
 	int fd[2];
@@ -395,6 +396,239 @@ TEST(urgent_many)
 		expect_urgent(fd[1], expected[0]);
 		expect_text(fd[1], "xyz");
 	}
+}
+
+/* The former one is data now, and is not lost */
+TEST(urgent_inline_replaced)
+{
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	send_urgent(fd[0], "1");
+	wait_events(fd[1], POLLPRI);
+	EQ(at_mark(fd[1]), 1);
+	send_urgent(fd[0], "2");
+	wait_amount(fd[1], 2);
+	EQ(at_mark(fd[1]), 0);
+	send_text(fd[0], "more");
+	expect_piece(fd[1], "1");
+	EQ(at_mark(fd[1]), 1);
+	wait_amount(fd[1], 5);
+	expect_piece(fd[1], "2more");
+}
+
+TEST(urgent_inline_below_low_water)
+{
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 5);
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLIN);
+	expect_piece(fd[1], "!more");
+}
+
+/* The byte does not stand in the way of what follows, whatever the program does with it */
+
+static void expect_data_behind(int fd)
+{
+	wait_events(fd, POLLIN);
+	EQ(events_now(fd) & POLLPRI, 0);
+	expect_piece(fd, "more");
+	EQ(at_mark(fd), 0);
+	expect_nothing(fd);
+}
+
+TEST(urgent_fetched_at_mark_then_poll)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLPRI);
+	expect_piece(fd[1], "abc");
+	EQ(at_mark(fd[1]), 1);
+	expect_urgent(fd[1], '!');
+	EQ(at_mark(fd[1]), 1);
+	expect_data_behind(fd[1]);
+}
+
+TEST(urgent_fetched_before_mark_then_poll)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLPRI);
+	expect_urgent(fd[1], '!');
+	expect_piece(fd[1], "abc");
+	expect_data_behind(fd[1]);
+}
+
+TEST(urgent_not_fetched_then_poll)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLPRI);
+	expect_piece(fd[1], "abc");
+	wait_events(fd[1], POLLIN);
+	TRUE(events_now(fd[1]) & POLLPRI);
+	EQ(recv(fd[1], &byte, 1, MSG_OOB | MSG_PEEK), 1);
+	EQ(byte, '!');
+	expect_piece(fd[1], "more");
+	FAILS(recv(fd[1], &byte, 1, MSG_OOB), EINVAL);
+}
+
+TEST(urgent_alone_then_poll)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLIN);
+	EQ(at_mark(fd[1]), 1);
+	expect_piece(fd[1], "more");
+}
+
+/* It was told of all before the last text, and reads no more than it was told of */
+TEST(urgent_then_epoll_edge)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int fd[2], epoll = OK(epoll_create1(EPOLL_CLOEXEC));
+	char buf[16];
+
+	pair_open(fd);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	OK(epoll_ctl(epoll, EPOLL_CTL_ADD, fd[1], &event));
+	EQ(epoll_wait(epoll, &event, 1, 10000), 1);
+	EQ(recv(fd[1], buf, sizeof(buf), 0), 3);
+	EQ(epoll_wait(epoll, &event, 1, 0), 0);
+	send_text(fd[0], "more");
+	EQ(epoll_wait(epoll, &event, 1, 10000), 1);
+	expect_piece(fd[1], "more");
+}
+
+static void receive_more(void *arg)
+{
+	char buf[16];
+
+	EQ(recv(*(int *)arg, buf, sizeof(buf), 0), 4);
+	TRUE(!memcmp(buf, "more", 4));
+}
+
+/* MSG_PEEK goes past the byte, too, without poll() or a read before it */
+TEST(urgent_passes_a_peeking_reader)
+{
+	char buf[64] = "";
+	int fd[2];
+
+	pair_open(fd);
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "more");
+	set_timeout(fd[1], SO_RCVTIMEO, 10000);
+	EQ(recv(fd[1], buf, sizeof(buf), MSG_PEEK), 4);
+	EQ(memcmp(buf, "more", 4), 0);
+	expect_piece(fd[1], "more");
+}
+
+TEST(urgent_passes_a_blocked_reader)
+{
+	struct worker worker;
+	int fd[2];
+
+	pair_open(fd);
+	worker_start(&worker, receive_more, &fd[1]);
+	worker_asleep(&worker);
+	send_urgent(fd[0], "!");
+	worker_asleep(&worker);
+	send_text(fd[0], "more");
+	worker_join(&worker);
+}
+
+/* With nothing between them, each new one takes the former one out of the stream */
+TEST(urgent_many_unread)
+{
+	char byte[2] = "";
+	int fd[2], i;
+
+	pair_open(fd);
+	for (i = 0; i < 200; i++) {
+		byte[0] = 'a' + i % 26;
+		send_urgent(fd[0], byte);
+		wait_events(fd[1], POLLPRI);
+		EQ(at_mark(fd[1]), 1);
+		expect_urgent(fd[1], byte[0]);
+	}
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLIN);
+	EQ(recv(fd[1], byte, 1, MSG_PEEK), 1);
+	EQ(byte[0], 'm');
+	expect_piece(fd[1], "more");
+}
+
+/* The byte's place in the ring serves again; what was read to the mark stays whole */
+static size_t fill_behind_mark(int fd[2])
+{
+	pair_with_buffers(fd, 32768);
+	send_text(fd[0], "abc");
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	expect_piece(fd[1], "abc");
+	return send_until_full(fd[0], 0);
+}
+
+TEST(urgent_then_full)
+{
+	static uint8_t buf[65536];
+	int fd[2];
+	ssize_t n;
+	size_t sent;
+
+	sent = fill_behind_mark(fd);
+	expect_urgent(fd[1], '!');
+	wait_events(fd[1], POLLIN);
+	n = OK(recv(fd[1], buf, sizeof(buf), MSG_PEEK));
+	pattern_check(buf, n, 0);
+	drain(fd[1], sent, 0);
+	expect_nothing(fd[1]);
+}
+
+/* In line after all, when the sender has been told that it may go on */
+TEST(urgent_then_full_then_inline)
+{
+	uint8_t byte = 0;
+	int fd[2], n;
+	size_t sent;
+
+	sent = fill_behind_mark(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	EQ(at_mark(fd[1]), 1);
+	wait_events(fd[1], POLLIN);
+	OK(ioctl(fd[1], FIONREAD, &n));
+	TRUE(n > 0);
+	EQ(recv(fd[1], &byte, 1, MSG_PEEK), 1);
+	EQ(byte, '!');
+	EQ(recv(fd[1], &byte, 1, 0), 1);
+	EQ(byte, '!');
+	EQ(at_mark(fd[1]), 0);
+	drain(fd[1], sent, 0);
+	expect_nothing(fd[1]);
 }
 
 TEST(urgent_zero_bytes)
