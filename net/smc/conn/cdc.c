@@ -382,6 +382,8 @@ static bool wants_stamps(const struct sock *sk)
 /*
  * Take over the peer's two cursors, if they are possible: it cannot have
  * written beyond the space it was told of, nor consumed more than we wrote.
+ *
+ * Return: bytes that have come, or a negative errno.
  */
 static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool *urgent)
 {
@@ -406,7 +408,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	/* Paired with the acquire in smc_rx_available() */
 	smp_store_release(&rx->produced, rx->produced + produced);
 	WRITE_ONCE(tx->consumed, tx->consumed + consumed);
-	return 0;
+	return produced;
 }
 
 /* Return: whether the peer has seen the urgent byte, and there is more behind it */
@@ -455,6 +457,13 @@ static bool reader_wants(struct smc_conn *conn)
 	return true;
 }
 
+/* Owners count on a signal for all that comes: a program may wait for more before it reads */
+static bool owner_wants(const struct smc_conn *conn, int produced)
+{
+	return produced && sock_flag(conn->sk, SOCK_FASYNC) &&
+	       smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat));
+}
+
 static bool writer_wants(struct smc_conn *conn)
 {
 	if (!READ_ONCE(conn->tx.waiting) || !smc_tx_writable(conn))
@@ -468,6 +477,7 @@ struct outcome {
 	u8 close_actions;
 	bool posted;
 	bool readable;
+	bool signal;
 	bool writable;
 	bool urgent;
 };
@@ -502,6 +512,8 @@ static bool answer(struct smc_conn *conn, const struct smc_cdc *cdc)
 
 static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
 {
+	int produced;
+
 	lockdep_assert_held(&conn->lock);
 	trace_smc_cdc(conn->sk, false, cdc);
 	if (conn->freeing || conn->state == SMC_CLOSE_CLOSED)
@@ -521,7 +533,8 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 			out->close_actions = apply_state_flags(conn, cdc->state_flags);
 		return;
 	}
-	if (accept_cursors(conn, cdc, &out->urgent)) {
+	produced = accept_cursors(conn, cdc, &out->urgent);
+	if (produced < 0) {
 		smc_conn_count(conn, SMC_STAT_VIOLATIONS, 1);
 		out->close_actions = smc_close_apply(conn, SMC_CLOSE_ABORT, ECONNABORTED);
 		return;
@@ -539,6 +552,7 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 	 */
 	smp_mb();
 	out->readable = reader_wants(conn);
+	out->signal = !out->readable && owner_wants(conn, produced);
 	out->writable = writer_wants(conn);
 }
 
@@ -551,6 +565,8 @@ static void act(struct smc_conn *conn, const struct outcome *out)
 		smc_urgent_signal(conn);
 	if (out->readable)
 		smc_conn_wake_readers(conn);
+	else if (out->signal)
+		sk_wake_async(conn->sk, SOCK_WAKE_WAITD, POLL_IN);
 	if (out->writable)
 		smc_conn_wake_writers(conn);
 	if (out->close_actions)

@@ -61,6 +61,7 @@ u32 smc_rx_amount(struct smc_conn *conn)
 {
 	u32 available, left_out;
 
+	look(conn);
 	if (likely(!smc_urgent_matters(conn)))
 		return smc_rx_available(conn);
 	left_out = smc_urgent_left_out(conn);

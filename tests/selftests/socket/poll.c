@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 
@@ -472,6 +473,58 @@ TEST(sigio)
 	send_text(fd[0], "y");
 	expect_text(fd[1], "y");
 	EQ(caught(SIGIO), 1);
+}
+
+TEST(sigio_for_each_write)
+{
+	int fd[2], i;
+
+	pair_open(fd);
+	catch_signal(SIGIO, SA_RESTART);
+	OK(fcntl(fd[1], F_SETOWN, getpid()));
+	OK(fcntl(fd[1], F_SETFL, O_ASYNC));
+	for (i = 1; i <= 3; i++) {
+		send_text(fd[0], "part");
+		wait_caught(SIGIO, i);
+	}
+	expect_text(fd[1], "partpartpart");
+	EQ(caught(SIGIO), 3);
+}
+
+/* A program that knows how long its message is, and waits for signals until all of it is there */
+static void receive_whole_message(void *arg)
+{
+	struct timespec patience = { .tv_sec = 10 };
+	int *fd = arg, amount = 0;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	while (amount < 12) {
+		EQ(sigtimedwait(&set, NULL, &patience), SIGIO);
+		OK(ioctl(*fd, FIONREAD, &amount));
+	}
+	expect_text_now(*fd, "partpartpart");
+}
+
+TEST(sigio_until_message_is_whole)
+{
+	struct worker worker;
+	sigset_t set;
+	int fd[2], i;
+
+	pair_open(fd);
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	OK(sigprocmask(SIG_BLOCK, &set, NULL));
+	OK(fcntl(fd[1], F_SETOWN, getpid()));
+	OK(fcntl(fd[1], F_SETFL, O_ASYNC));
+	worker_start(&worker, receive_whole_message, &fd[1]);
+	for (i = 0; i < 3; i++) {
+		worker_asleep(&worker);
+		send_text(fd[0], "part");
+	}
+	worker_join(&worker);
 }
 
 static _Atomic int sigio_fd, sigio_band;
