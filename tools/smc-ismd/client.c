@@ -5,15 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include <linux/sockios.h>
 
 #include "client.h"
 #include "log.h"
 #include "protocol.h"
 
 #define RING_MICROSECONDS	2000
+
+/* A message takes more of the send buffer than this. */
+#define MESSAGE_MEMORY_MIN	256
 
 void client_log(const struct end *end, int level, const char *format, ...)
 {
@@ -38,6 +44,29 @@ void client_settle(struct end *end)
 	kept->progress = kept->next;
 	state_barrier();
 	kept->sent.msg_len = 0;
+}
+
+/*
+ * The kernel rounds 0 up to the smallest send buffer that it allows: 4608 bytes. Each message takes
+ * 640 bytes or more of it, and carries one descriptor at most.
+ */
+void client_bound_unread(int fd)
+{
+	int bytes = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/*
+ * The end of the connection does not tell: it precedes the release of the queue, and shutdown()
+ * causes it too. While the kernel frees a message, it counts one byte; the descriptor is no longer
+ * in flight then.
+ */
+bool client_has_unread(int fd)
+{
+	int bytes;
+
+	return !ioctl(fd, SIOCOUTQ, &bytes) && bytes >= MESSAGE_MEMORY_MIN;
 }
 
 static int send_message(struct end *end, const struct message *message, int passed)

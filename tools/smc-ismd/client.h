@@ -24,6 +24,12 @@ bool client_tell(struct end *end);
 /* Take note of what an earlier process said last. */
 void client_settle(struct end *end);
 
+/* Bound what the client can leave unread to IN_FLIGHT_MAX descriptors. */
+void client_bound_unread(int fd);
+
+/* Does the other end of this connection hold messages that it has not read? */
+bool client_has_unread(int fd);
+
 /* Interrupt the machine: something about the pair has changed. */
 void client_ring(struct end *end);
 

@@ -75,6 +75,7 @@ static unsigned int descriptors_for(const struct policy *policy)
 
 static bool has_descriptors(const struct policy *policy)
 {
+	unsigned int in_flight = pairs_in_flight(2 * policy->pairs);
 	unsigned int need = descriptors_for(policy);
 	const char *store = getenv("FDSTORE");
 	struct rlimit limit;
@@ -89,6 +90,9 @@ static bool has_descriptors(const struct policy *policy)
 	if (store && strtoul(store, NULL, 10) < need)
 		log_line(LOG_WARNING, "FileDescriptorStoreMax=%s, but %u may be needed", store,
 			 need);
+	/* The same limit holds for both, each on its own. */
+	if (need < in_flight)
+		need = in_flight;
 	if (need <= limit.rlim_max)
 		return true;
 	snprintf(text, sizeof(text), "%s: needs %u descriptors, the limit is %lu", policy_path,

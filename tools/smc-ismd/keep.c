@@ -16,6 +16,7 @@
 
 #define FIRST_FD	3	/* of those that are handed over */
 #define SEND_SECONDS	5
+#define SEND_BUFFER	8192	/* doubled by the kernel, for messages of 640 bytes or more */
 
 struct kept_fd {
 	char name[KEEP_NAME];
@@ -56,6 +57,7 @@ static void connect_manager(void)
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct timeval limit = { .tv_sec = SEND_SECONDS };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int bytes = SEND_BUFFER;
 	size_t length = path ? strlen(path) : 0;
 
 	if (!length || length >= sizeof(addr.sun_path))
@@ -66,6 +68,7 @@ static void connect_manager(void)
 	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	/* A manager that hangs must not hang us for ever. */
 	if (manager < 0 || setsockopt(manager, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||
+	    setsockopt(manager, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)) ||
 	    connect(manager, (struct sockaddr *)&addr,
 		    offsetof(struct sockaddr_un, sun_path) + length))
 		log_fatal("NOTIFY_SOCKET %s: %s", path, strerror(errno));

@@ -12,6 +12,9 @@
 
 #define KEEP_NAME	48
 
+/* Descriptors on their way to a manager that does not read */
+#define KEEP_IN_FLIGHT_MAX	32
+
 /* Find the manager, and the descriptors that an earlier process left. */
 void keep_init(void);
 

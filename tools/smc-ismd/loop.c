@@ -39,6 +39,15 @@ void loop_close(struct watch *watch)
 	watch->fd = -1;
 }
 
+void loop_move(struct watch *from, struct watch *to, uint32_t events)
+{
+	/* A client of an earlier process may have gone before it was added. */
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, from->fd, NULL);
+	to->fd = from->fd;
+	from->fd = -1;
+	loop_add(to, events);
+}
+
 void loop_run(int milliseconds)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];

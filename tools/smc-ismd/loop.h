@@ -29,6 +29,9 @@ void loop_add(struct watch *watch, uint32_t events);
 /* Also closes the descriptor. */
 void loop_close(struct watch *watch);
 
+/* The descriptor belongs to another watch from now on. */
+void loop_move(struct watch *from, struct watch *to, uint32_t events);
+
 /**
  * loop_run() - wait once, and call whoever is concerned
  * @milliseconds: to wait at most; -1: no limit

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,21 +19,18 @@
 #include "pair.h"
 #include "place.h"
 
-/*
- * What a client has not read is descriptors in flight, of which a user has so many. This is enough
- * for all that a client needs at the start, and a change.
- */
-#define SEND_BUFFER	16384
-
 /* Names of what is kept: of a slot's memory, listeners, clients and their vectors */
 #define MEMORY_NAME	"m.%u.%u"
 #define LISTENER_NAME	"l.%u.%u"
 #define CLIENT_NAME	"c.%u.%u.%u"
 #define VECTOR_NAME	"v.%u.%u.%u.%u"
 
+/* The kernel reports room whenever it frees a message. */
+#define FORMER_EVENTS	(EPOLLOUT | EPOLLET)
+
 static const struct host *host;
 static struct pair *pairs;
-static bool retry;
+static bool retry, in_flight_logged;
 
 static struct end *other(const struct end *end)
 {
@@ -48,7 +46,8 @@ static bool is_pending(int fd)
 
 bool end_has_queue(const struct end *end)
 {
-	return end->client.fd >= 0 && end->listener.fd >= 0 && is_pending(end->listener.fd);
+	return (end->client.fd >= 0 || end->former.fd >= 0) && end->listener.fd >= 0 &&
+	       is_pending(end->listener.fd);
 }
 
 bool end_is_behind(const struct end *end)
@@ -58,10 +57,59 @@ bool end_is_behind(const struct end *end)
 			     end->pair->kept->vectors).kind != MESSAGE_NONE;
 }
 
+static unsigned int count_connections(void)
+{
+	const struct pair *pair;
+	unsigned int count = 0;
+	int side;
+
+	for (pair = pairs; pair; pair = pair->next)
+		for (side = 0; side < 2; side++)
+			count += pair->end[side].client.fd >= 0 || pair->end[side].former.fd >= 0;
+	return count;
+}
+
+unsigned int pairs_in_flight(unsigned int connections)
+{
+	return connections * IN_FLIGHT_MAX + (keep_has_store() ? KEEP_IN_FLIGHT_MAX : 0);
+}
+
+static bool holds_unread(const struct end *end)
+{
+	return (end->client.fd >= 0 && client_has_unread(end->client.fd)) || end->former.fd >= 0;
+}
+
+/* Clients alone cannot reach the limit: another process of this user holds the rest. */
+static void log_in_flight(const struct end *waits)
+{
+	const struct end *first = NULL, *end;
+	const struct pair *pair;
+	unsigned int count = 0;
+
+	if (in_flight_logged)
+		return;
+	in_flight_logged = true;
+	for (pair = pairs; pair; pair = pair->next) {
+		for (end = pair->end; end < pair->end + 2; end++) {
+			if (!holds_unread(end))
+				continue;
+			count++;
+			first = first ? first : end;
+		}
+	}
+	client_log(waits, LOG_ERR, "has to wait: this user has too many descriptors in flight; "
+		   "%u clients hold at most %u each", count, IN_FLIGHT_MAX);
+	if (first)
+		client_log(first, LOG_ERR, "is the first of them");
+}
+
 static void tell(struct end *end)
 {
-	if (end->client.fd >= 0 && !client_tell(end))
-		retry = true;
+	if (end->client.fd < 0 || client_tell(end))
+		return;
+	if (errno == ETOOMANYREFS)
+		log_in_flight(end);
+	retry = true;
 }
 
 /* Both are gone: whoever comes next finds nothing of what they wrote. */
@@ -121,6 +169,34 @@ static void forget_vectors(struct end *end, uint32_t id)
 
 static void admit(struct end *end);
 
+/* The number of a former client is the last one: no other client is let in meanwhile. */
+static void close_former(struct end *end)
+{
+	keep_remove(CLIENT_NAME, end->pair->slot, end->side, end->kept->numbers.last);
+	loop_close(&end->former);
+}
+
+static void handle_former(struct watch *watch, uint32_t events)
+{
+	struct end *end = watch->owner;
+
+	if (client_has_unread(watch->fd))
+		return;
+	close_former(end);
+	admit(end);
+}
+
+/* A client that hangs up may hold what it has not read, and would come again for more. */
+static void close_client(struct end *end, uint32_t id)
+{
+	if (end->client.fd >= 0 && client_has_unread(end->client.fd)) {
+		loop_move(&end->client, &end->former, FORMER_EVENTS);
+		return;
+	}
+	keep_remove(CLIENT_NAME, end->pair->slot, end->side, id);
+	loop_close(&end->client);
+}
+
 static void leave(struct end *end)
 {
 	struct pair *pair = end->pair;
@@ -133,8 +209,7 @@ static void leave(struct end *end)
 	tell(other(end));
 	client_ring(other(end));
 	forget_vectors(end, id);
-	keep_remove(CLIENT_NAME, pair->slot, end->side, id);
-	loop_close(&end->client);
+	close_client(end, id);
 	drop_memory(pair);
 	end->refused = false;
 	other(end)->refused = false;
@@ -154,6 +229,7 @@ static void handle_client(struct watch *watch, uint32_t events)
 
 static void watch_client(struct end *end)
 {
+	client_bound_unread(end->client.fd);
 	/* Clients have nothing to say, nothing is read. */
 	loop_add(&end->client, EPOLLOUT | EPOLLRDHUP | EPOLLET);
 }
@@ -221,9 +297,6 @@ static bool accept_client(struct end *end, uint32_t id)
 
 static void welcome(struct end *end)
 {
-	int bytes = SEND_BUFFER;
-
-	setsockopt(end->client.fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	end->kept->joins++;
 	other(end)->kept->numbers.since = other(end)->client.fd >= 0;
 	end->refused = false;
@@ -235,12 +308,32 @@ static void welcome(struct end *end)
 	client_ring(other(end));
 }
 
+/*
+ * Messages that a client can leave unread without harm to others: IN_FLIGHT_MAX for each connection
+ * fit the limit, with what is on the way to the service manager.
+ */
+static bool has_budget(struct end *end)
+{
+	unsigned int count = pairs_in_flight(count_connections() + 1);
+	struct rlimit limit;
+
+	if (end->former.fd >= 0) {
+		refuse(end, "the client before has hung up and not read all");
+		return false;
+	}
+	if (getrlimit(RLIMIT_NOFILE, &limit) || count <= limit.rlim_cur)
+		return true;
+	refuse(end, "too many descriptors would be in flight");
+	retry = true;
+	return false;
+}
+
 static void admit(struct end *end)
 {
 	uint32_t id;
 
 	if (!end->pair->allowed || end->client.fd >= 0 || end->listener.fd < 0 ||
-	    !is_pending(end->listener.fd))
+	    !is_pending(end->listener.fd) || !has_budget(end))
 		return;
 	id = prepare(end);
 	if (id && accept_client(end, id))
@@ -297,6 +390,7 @@ static void init_end(struct pair *pair, uint32_t side)
 	end->user = NO_USER;
 	end->listener = (struct watch){ .fd = -1, .ready = handle_listener, .owner = end };
 	end->client = (struct watch){ .fd = -1, .ready = handle_client, .owner = end };
+	end->former = (struct watch){ .fd = -1, .ready = handle_former, .owner = end };
 	for (i = 0; i < SMC_ISM_SHMEM_VECTORS_MAX; i++)
 		end->vector[i] = -1;
 }
@@ -363,6 +457,16 @@ static void adopt_clients(struct pair *pair)
 	}
 }
 
+static void adopt_former(struct end *end)
+{
+	if (end->kept->id)
+		return;
+	end->former.fd = keep_take(CLIENT_NAME, end->pair->slot, end->side,
+				   end->kept->numbers.last);
+	if (end->former.fd >= 0)
+		loop_add(&end->former, FORMER_EVENTS);
+}
+
 static void adopt_pair(struct kept_pair *kept)
 {
 	struct pair *pair = create_pair(kept);
@@ -374,6 +478,7 @@ static void adopt_pair(struct kept_pair *kept)
 		pair->end[side].listener.fd = keep_take(LISTENER_NAME, pair->slot, side);
 		if (pair->end[side].listener.fd >= 0)
 			loop_add(&pair->end[side].listener, EPOLLIN | EPOLLET);
+		adopt_former(&pair->end[side]);
 	}
 	adopt_clients(pair);
 	drop_memory(pair);
@@ -461,12 +566,17 @@ void pairs_apply(const struct policy *policy)
 	}
 }
 
+static bool is_used(const struct end *end)
+{
+	return end->kept->id || end->former.fd >= 0;
+}
+
 void pairs_sweep(void)
 {
 	struct pair **at = &pairs, *pair;
 
 	while ((pair = *at)) {
-		if (pair->allowed || pair->kept->end[0].id || pair->kept->end[1].id) {
+		if (pair->allowed || is_used(&pair->end[0]) || is_used(&pair->end[1])) {
 			at = &pair->next;
 			continue;
 		}
@@ -490,7 +600,13 @@ bool pairs_retry(void)
 			tell(&pair->end[side]);
 		}
 	}
+	in_flight_logged = in_flight_logged && retry;
 	return retry;
+}
+
+bool end_is_held(const struct end *end)
+{
+	return end->former.fd >= 0;
 }
 
 const struct pair *pairs_first(void)

@@ -15,6 +15,12 @@
 #include "policy.h"
 #include "state.h"
 
+/*
+ * The kernel counts the descriptors that clients have not read against the limit of open files of
+ * the daemon's user. An end has one connection at a time that may hold some, and so many at most.
+ */
+#define IN_FLIGHT_MAX	8
+
 struct pair;
 
 /**
@@ -25,6 +31,7 @@ struct pair;
  * @user: who may connect
  * @listener: where it connects
  * @client: it is there
+ * @former: the connection of the client before, which has hung up and left messages unread
  * @vector: its eventfds, while it is there
  * @refused: why it cannot be let in was said already
  */
@@ -35,6 +42,7 @@ struct end {
 	uid_t user;
 	struct watch listener;
 	struct watch client;
+	struct watch former;
 	int vector[SMC_ISM_SHMEM_VECTORS_MAX];
 	bool refused;
 };
@@ -78,10 +86,16 @@ void pairs_sweep(void);
  */
 bool pairs_retry(void);
 
+/* How many descriptors may be in flight while so many clients are there. */
+unsigned int pairs_in_flight(unsigned int connections);
+
 const struct pair *pairs_first(void);
 
 /* A second client waits for the place of the first. */
 bool end_has_queue(const struct end *end);
+
+/* A client that has hung up holds messages: no other one is let in meanwhile. */
+bool end_is_held(const struct end *end);
 
 /* There is something that the client ought to know, and it does not read. */
 bool end_is_behind(const struct end *end);

@@ -48,8 +48,9 @@ static void print_end(FILE *out, const struct end *end)
 	fprintf(out, "  %-20s", end_name(end));
 	if (is_there(end))
 		fprintf(out, " number %u,", end->kept->id);
-	fprintf(out, " came %u times%s%s\n", end->kept->joins,
+	fprintf(out, " came %u times%s%s%s\n", end->kept->joins,
 		end_is_behind(end) ? ", does not read" : "",
+		end_is_held(end) ? ", has hung up and not read all" : "",
 		end_has_queue(end) ? ", another client waits" : "");
 }
 
@@ -88,6 +89,7 @@ static void json_end(struct json *j, const struct end *end)
 	json_uint(j, "joins", end->kept->joins);
 	json_uint(j, "interrupts", end->kept->rings);
 	json_bool(j, "behind", end_is_behind(end));
+	json_bool(j, "held", end_is_held(end));
 	json_bool(j, "waiting", end_has_queue(end));
 	json_object_end(j);
 }

@@ -17,6 +17,7 @@ import time
 
 from ivshmem import LIMIT, Client
 
+USER = 1_000_000_000 + os.getpid()      # runs nothing else, also where tests run at once
 HIGH = 600          # descriptors on their way to a child, out of the way of its own
 
 
@@ -114,7 +115,7 @@ class Store:
 class Daemon:
     """A running daemon in a folder of its own."""
 
-    def __init__(self, bench, policy, kept=False, **environment):
+    def __init__(self, bench, policy, kept=False, limit=None, **environment):
         self.folder = tempfile.TemporaryDirectory(prefix="ismd-")
         self.tmp = self.folder.name
         os.chmod(self.tmp, 0o755)
@@ -130,7 +131,17 @@ class Daemon:
         if self.store:
             self.environment["NOTIFY_SOCKET"] = self.store.path
         self.pid = None
+        self.limit = limit
+        if limit and not os.geteuid():
+            self._give_away()
         self.start()
+
+    def _give_away(self):
+        """To a user whose descriptors in flight count."""
+        os.chown(self.tmp, USER, USER)
+        os.chown(self.config, USER, USER)
+        if self.store:
+            os.chown(self.store.path, USER, USER)
 
     def __enter__(self):
         return self
@@ -153,6 +164,15 @@ class Daemon:
     def command(self, *words):
         return [self.program, "-c", self.config, "-r", self.run_folder, "-s", self.tmp, *words]
 
+    def service(self):
+        """The command that serves, with a limit of open files and without privileges."""
+        command = self.command("run")
+        if not self.limit:
+            return command
+        user = [] if os.geteuid() else ["setpriv", f"--reuid={USER}", f"--regid={USER}",
+                                        "--clear-groups", "--"]
+        return ["/usr/bin/prlimit", f"--nofile={self.limit}:{self.limit}", *user, *command]
+
     def run(self, *words):
         environment = {name: value for name, value in self.environment.items()
                        if name != "NOTIFY_SOCKET"}
@@ -166,7 +186,7 @@ class Daemon:
         actions = [(os.POSIX_SPAWN_OPEN, 2, self.log_path,
                     os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)]
         actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in inherited()]
-        command = self.command("run")
+        command = self.service()
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, HIGH) for _, fd in kept]
         if kept:
             environment["LISTEN_FDS"] = str(len(kept))

@@ -54,7 +54,7 @@ def ismd_status_in_json_is_as_documented(bench):
         equal((first["size"], first["vectors"], first["allowed"]), (16 << 20, 5, True))
         equal(first["ends"][0], {"vm": "a", "socket": daemon.path("a", "b"), "listening": True,
                                  "number": a.id, "joins": 1, "interrupts": 0, "behind": False,
-                                 "waiting": False})
+                                 "held": False, "waiting": False})
         equal(first["ends"][1]["number"], None)
 
 
