@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -31,6 +32,7 @@
 static const struct host *host;
 static struct pair *pairs;
 static bool retry, in_flight_logged;
+static unsigned int joins_in_a_row = JOINS_DEFAULT;
 
 static struct end *other(const struct end *end)
 {
@@ -202,7 +204,8 @@ static void leave(struct end *end)
 	struct pair *pair = end->pair;
 	uint32_t id = end->kept->id;
 
-	client_log(end, LOG_INFO, "is gone: number %u", id);
+	if (!end->quiet)
+		client_log(end, LOG_INFO, "is gone: number %u", id);
 	end->kept->id = 0;
 	state_barrier();
 	write_presence(end);
@@ -295,13 +298,48 @@ static bool accept_client(struct end *end, uint32_t id)
 	return false;
 }
 
+static uint64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Each client costs messages to the service manager and lines in the journal. */
+static bool has_patience(struct end *end)
+{
+	if (rate_allows(&end->joins, milliseconds(), joins_in_a_row))
+		return true;
+	if (!end->quiet)
+		client_log(end, LOG_WARNING,
+			   "comes too often: one client a second is let in, and is not logged");
+	end->quiet = true;
+	retry = true;
+	return false;
+}
+
+static void log_arrival(struct end *end)
+{
+	if (end->quiet && rate_is_calm(&end->joins, milliseconds())) {
+		client_log(end, LOG_NOTICE, "came %u times without a line here", end->unlogged);
+		end->unlogged = 0;
+		end->quiet = false;
+	}
+	if (end->quiet)
+		end->unlogged++;
+	else
+		client_log_arrival(end);
+}
+
 static void welcome(struct end *end)
 {
 	end->kept->joins++;
 	other(end)->kept->numbers.since = other(end)->client.fd >= 0;
 	end->refused = false;
 	write_presence(end);
-	client_log_arrival(end);
+	log_arrival(end);
+	rate_count(&end->joins, milliseconds());
 	watch_client(end);
 	tell(end);
 	tell(other(end));
@@ -333,7 +371,7 @@ static void admit(struct end *end)
 	uint32_t id;
 
 	if (!end->pair->allowed || end->client.fd >= 0 || end->listener.fd < 0 ||
-	    !is_pending(end->listener.fd) || !has_budget(end))
+	    !is_pending(end->listener.fd) || !has_budget(end) || !has_patience(end))
 		return;
 	id = prepare(end);
 	if (id && accept_client(end, id))
@@ -348,7 +386,7 @@ static void handle_listener(struct watch *watch, uint32_t events)
 
 	if (end->client.fd < 0)
 		admit(end);
-	else if (end_has_queue(end))
+	else if (end_has_queue(end) && !end->quiet)
 		client_log(end, LOG_WARNING, "is there already: a second client waits");
 }
 
@@ -554,6 +592,7 @@ void pairs_apply(const struct policy *policy)
 	struct pair *pair;
 	unsigned int i;
 
+	joins_in_a_row = policy->joins;
 	for (pair = pairs; pair; pair = pair->next)
 		pair->allowed = false;
 	for (i = 0; i < policy->pairs; i++)

@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "memory.h"
 #include "policy.h"
+#include "rate.h"
 #include "state.h"
 
 /*
@@ -34,6 +35,9 @@ struct pair;
  * @former: the connection of the client before, which has hung up and left messages unread
  * @vector: its eventfds, while it is there
  * @refused: why it cannot be let in was said already
+ * @joins: how often clients come
+ * @quiet: too often, so the journal has no lines of them
+ * @unlogged: how many came since
  */
 struct end {
 	struct pair *pair;
@@ -45,6 +49,9 @@ struct end {
 	struct watch former;
 	int vector[SMC_ISM_SHMEM_VECTORS_MAX];
 	bool refused;
+	struct rate joins;
+	bool quiet;
+	unsigned int unlogged;
 };
 
 /**

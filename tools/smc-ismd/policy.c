@@ -13,6 +13,7 @@
 #define FABRIC_MAX	254
 /* A port takes a slot and doorbells of the guest; more than this is a wrong topology. */
 #define VM_PAIRS_MAX	60
+#define JOINS_MAX	1000000
 #define WORDS_MAX	(VMS_MAX + 1)
 #define LINE_MAX_BYTES	32768
 
@@ -206,6 +207,17 @@ static void read_fabric(struct reader *r, char **words, int count)
 		r->policy->fabric = number;
 }
 
+static void read_joins(struct reader *r, char **words, int count)
+{
+	const char *rest;
+	uint64_t number;
+
+	if (count != 2 || !read_number(words[1], JOINS_MAX, &number, &rest) || *rest || !number)
+		complain(r, "joins needs a number from 1 to %u", JOINS_MAX);
+	else
+		r->policy->joins = number;
+}
+
 static void read_memory(struct reader *r, char **words, int count)
 {
 	if (count != 2 || !read_bytes(words[1], &r->policy->memory) || !r->policy->memory)
@@ -322,6 +334,7 @@ static const struct {
 } statements[] = {
 	{ "default",	read_defaults },
 	{ "fabric",	read_fabric },
+	{ "joins",	read_joins },
 	{ "memory",	read_memory },
 	{ "mesh",	read_pairs },
 	{ "pair",	read_pairs },
@@ -350,7 +363,8 @@ static void read_line(struct reader *r, char *line)
 			return;
 		}
 	}
-	complain(r, "\"%.40s\" is none of default, fabric, memory, mesh, pair, vm", words[0]);
+	complain(r, "\"%.40s\" is none of default, fabric, joins, memory, mesh, pair, vm",
+		 words[0]);
 }
 
 static struct policy *create_policy(void)
@@ -361,6 +375,7 @@ static struct policy *create_policy(void)
 		policy->pair = calloc(PAIRS_MAX, sizeof(*policy->pair));
 	if (!policy || !policy->pair)
 		abort();
+	policy->joins = JOINS_DEFAULT;
 	return policy;
 }
 

@@ -18,6 +18,9 @@
 #define PAIRS_MAX	512
 #define VMS_MAX		512
 
+/* So many clients of a machine are let in without waiting. */
+#define JOINS_DEFAULT	5
+
 #define NO_USER		((uid_t)-1)
 
 struct policy_vm {
@@ -37,6 +40,7 @@ struct policy_pair {
  * struct policy - a policy file
  * @fabric: number of the fabric
  * @memory: what all pairs together may take, 0: no limit
+ * @joins: how many clients in a row a machine may have, before each waits for a second
  * @vm: all of them
  * @vms: how many
  * @pair: all of them, each once
@@ -45,6 +49,7 @@ struct policy_pair {
 struct policy {
 	unsigned int fabric;
 	uint64_t memory;
+	unsigned int joins;
 	struct policy_vm *vm[VMS_MAX];
 	unsigned int vms;
 	struct policy_pair *pair;

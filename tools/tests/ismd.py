@@ -48,6 +48,7 @@ class Store:
         self.sock.bind(self.path)
         self.kept = []          # of (name, descriptor)
         self.ready = 0
+        self.count = 0          # of datagrams
         self.most = 0
         self.wake, self.stop = os.pipe()
         self.lock = threading.Lock()
@@ -68,6 +69,7 @@ class Store:
                                                         socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return False
+            self.count += 1
             descriptors = array.array("i")
             for _, _, rights in control:
                 descriptors.frombytes(rights)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "protocol.h"
+#include "rate.h"
 
 #define VECTORS		5
 #define ROUNDS		200000
@@ -163,11 +164,52 @@ static void test_sides_have_numbers_of_their_own(void)
 	}
 }
 
+/* Whatever the moments: in each span of n seconds, no more than the burst and n. */
+static void test_rate_is_bounded_in_every_span(void)
+{
+	enum { TIMES = 2000, BURST = 5 };
+	static uint64_t when[TIMES];
+	struct rate rate = { 0 };
+	uint64_t now = 123456;
+	int count = 0, i, j;
+
+	while (count < TIMES) {
+		now += chance(4) ? chance(300) : chance(9000);
+		if (!rate_allows(&rate, now, BURST))
+			continue;
+		rate_count(&rate, now);
+		when[count++] = now;
+	}
+	for (i = 0; i < TIMES; i++)
+		for (j = i; j < TIMES; j++)
+			expect(j - i + 1 <= BURST + (int)((when[j] - when[i]) / 1000));
+}
+
+static void test_rate_allows_what_it_promises(void)
+{
+	struct rate rate = { 0 };
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		expect(rate_allows(&rate, 50, 5));
+		expect(rate_is_calm(&rate, 50) == (i == 0));
+		rate_count(&rate, 50);
+	}
+	expect(!rate_allows(&rate, 1049, 5));
+	expect(rate_allows(&rate, 1050, 5));
+	rate_count(&rate, 1050);
+	expect(!rate_allows(&rate, 2049, 5));
+	expect(rate_allows(&rate, 2049, 6));
+	expect(!rate_is_calm(&rate, 6049) && rate_is_calm(&rate, 6050));
+}
+
 int main(void)
 {
 	test_start();
 	test_client_that_reads_now_and_then();
 	test_numbers_end_before_one_comes_again();
 	test_sides_have_numbers_of_their_own();
+	test_rate_is_bounded_in_every_span();
+	test_rate_allows_what_it_promises();
 	return failures != 0;
 }

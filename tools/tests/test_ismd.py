@@ -20,7 +20,8 @@ from harness import HERE, SOURCE, Skip, check, contains, equal, test
 from ismd import Daemon, until
 from ivshmem import Client, count, is_quiet
 
-POLICY = "vm a\nvm b\nvm c\npair a b size=16M\npair b c size=32M vectors=3\n"
+POLICY = "vm a\nvm b\nvm c\npair a b size=16M\npair b c size=32M vectors=3\n" \
+         "joins 1000000\n"
 FACTS = struct.Struct("<IHHI16sII28xII")
 MIB = 1 << 20
 F_GET_SEALS = 1034
@@ -41,7 +42,8 @@ def ismd_pure_parts_keep_their_promises(bench):
                     "-I", os.path.join(SOURCE, "smc-ismd"),
                     "-I", os.path.join(SOURCE, "../include/smc"), "-o", program,
                     os.path.join(HERE, "ismd_unit.c"),
-                    os.path.join(SOURCE, "smc-ismd/protocol.c")], check=True)
+                    os.path.join(SOURCE, "smc-ismd/protocol.c"),
+                    os.path.join(SOURCE, "smc-ismd/rate.c")], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
@@ -379,6 +381,8 @@ BAD = (
     ("fabric 255\n", 1, "fabric needs a number from 0 to 254"),
     ("fabric -1\n", 1, "fabric needs a number"),
     ("fabric\n", 1, "fabric needs a number"),
+    ("joins 0\n", 1, "joins needs a number from 1 to 1000000"),
+    ("joins 1000001\n", 1, "joins needs a number"),
     ("memory lots\n", 1, "memory needs a size"),
     ("memory 0G\n", 1, "memory needs a size"),
     ("default\n", 1, "default needs"),
@@ -415,7 +419,7 @@ def ismd_says_what_is_wrong_with_a_policy(bench):
 def ismd_survives_any_policy(bench):
     """Words of policies in any order, and damaged bytes: a verdict, and a place for each error."""
     chance = random.Random(17)
-    words = ["vm", "pair", "mesh", "default", "fabric", "memory", "a", "b", "c" * 40, "x" * 41,
+    words = ["vm", "pair", "mesh", "default", "fabric", "joins", "memory", "a", "b", "c" * 40, "x" * 41,
              "size=16M", "size=", "vectors=5", "vectors=", "user=0", "user=", "=", "==", "1G", "7",
              "#", "\n", "\n", "\n", "\t", "\0", "\xff", "9" * 30]
     path = os.path.join(bench.tmp, "policy")
@@ -439,7 +443,7 @@ def ismd_survives_any_policy(bench):
 def ismd_understands_a_good_policy(bench):
     path = os.path.join(bench.tmp, "policy")
     with open(path, "w", encoding="utf-8") as file:
-        file.write("# ours\nfabric 3\nmemory 2G # at most\ndefault size=32M vectors=3 user=0\n\n"
+        file.write("# ours\nfabric 3\njoins 7\nmemory 2G # at most\ndefault size=32M vectors=3 user=0\n\n"
                    "vm\tz user=65534\r\nvm b.1\nvm C_2-x\nvm d\n"
                    "mesh z b.1 C_2-x\npair d z size=1G vectors=2")
     result = bench.run(["smc-ismd", "-c", path, "check"], LD_PRELOAD=None)

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import time
 
 from harness import check, contains, equal, test
 from ismd import USER, Daemon, until
@@ -14,6 +15,8 @@ from ivshmem import is_quiet
 POLICY = "vm a\nvm b\nvm x\nvm y\npair a b size=16M\npair x y size=16M\n"
 LIMIT = 100             # of open files, and of descriptors in flight
 IN_FLIGHT_MAX = 8       # of one end
+BURST = 5               # joins in a row
+JOINS = 60              # attempts
 ATTEMPTS = 40           # each leaves six messages with descriptors in its queue, if it is served
 
 
@@ -62,6 +65,41 @@ def unread(daemon, sock):
 
 
 @test
+def ismd_lets_a_client_that_comes_too_often_wait(bench):
+    """The service manager and the journal hear of no more joins than there may be."""
+    with Daemon(bench, POLICY, kept=True) as daemon:
+        sent, lines = daemon.store.count, daemon.log().count("\n")
+        began = time.monotonic()
+        for _ in range(JOINS):
+            sock = connect(daemon.path("a", "b"))
+            if sock:
+                sock.close()
+            daemon.status()
+        daemon.store.drain()
+        sent, log = daemon.store.count - sent, daemon.log()
+        joins = daemon.end("a", "b")["joins"]
+        most = BURST + 1 + int(time.monotonic() - began)
+        check(BURST <= joins <= most, f"{joins} joins, allowed are {most}")
+        # two for each of five vectors, the client, and the memory
+        check(sent <= 14 * most, f"{sent} datagrams")
+        # who came and who went, that another one waits, and why
+        check(log.count("\n") - lines <= 3 * most + 1, log)
+        check("a of a/b comes too often: one client a second is let in" in log or joins == JOINS,
+              log)
+        # others, and the other end of the pair, do not wait
+        with daemon.client("b", "a"), daemon.client("x", "y"):
+            pass
+        # it is let in, one a second
+        with daemon.client("a", "b") as a:
+            equal(daemon.end("a", "b")["number"], a.id)
+        daemon.set_policy(POLICY + "joins 1000000\n")
+        check(daemon.ask("reload")[0], "reload")
+        until(lambda: daemon.end("a", "b")["number"] is None, "it is gone")
+        with daemon.client("a", "b"), daemon.client("b", "a"):
+            pass
+
+
+@test
 def ismd_serves_others_while_connections_are_held_half_closed(bench):
     for how in (socket.SHUT_WR, socket.SHUT_RDWR):
         with Daemon(bench, POLICY, limit=LIMIT) as daemon:
@@ -101,6 +139,8 @@ def ismd_lets_the_next_client_in_once_the_one_before_has_read(bench):
 def ismd_bounds_what_is_unread_of_a_client_that_stays(bench):
     with Daemon(bench, POLICY, limit=LIMIT) as daemon, \
             daemon.client("a", "b", start=False) as slow:
+        daemon.set_policy(POLICY + "joins 1000\n")
+        check(daemon.ask("reload")[0], "reload")
         for _ in range(30):
             daemon.client("b", "a").close()
             daemon.status()

@@ -11,7 +11,8 @@ from harness import check, contains, equal, test
 from ismd import Daemon, until
 from ivshmem import Closed, is_quiet
 
-POLICY = "vm a\nvm b\nvm c\npair a b size=16M\npair b c size=32M vectors=3\n"
+POLICY = "vm a\nvm b\nvm c\npair a b size=16M\npair b c size=32M vectors=3\n" \
+         "joins 1000000\n"
 
 
 def expect_untouched(daemon, a, b, before):
