@@ -7,16 +7,17 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <linux/sockios.h>
 
+#include "alarm.h"
 #include "client.h"
 #include "log.h"
 #include "protocol.h"
 
 #define RING_MICROSECONDS	2000
+#define DISCARD_MICROSECONDS	50
 
 /* A message takes more of the send buffer than this. */
 #define MESSAGE_MEMORY_MIN	256
@@ -67,6 +68,22 @@ bool client_has_unread(int fd)
 	int bytes;
 
 	return !ioctl(fd, SIOCOUTQ, &bytes) && bytes >= MESSAGE_MEMORY_MIN;
+}
+
+/*
+ * A client that sends descriptors makes the daemon close what it wants: a socket that lingers, or
+ * the client's own, which stays open then. The kernel closes the descriptors of a message that is
+ * received without room for them.
+ */
+void client_close_input(int fd)
+{
+	char bytes[4096];
+
+	shutdown(fd, SHUT_RD);
+	alarm_start(DISCARD_MICROSECONDS);
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	alarm_stop();
 }
 
 static int send_message(struct end *end, const struct message *message, int passed)
@@ -141,17 +158,12 @@ bool client_tell(struct end *end)
  */
 void client_ring(struct end *end)
 {
-	const struct itimerval limit = {
-		.it_value.tv_usec = RING_MICROSECONDS, .it_interval.tv_usec = RING_MICROSECONDS,
-	};
-	const struct itimerval off = { };
-
 	if (end->client.fd < 0)
 		return;
-	setitimer(ITIMER_REAL, &limit, NULL);
+	alarm_start(RING_MICROSECONDS);
 	if (eventfd_write(end->vector[0], 1) && errno != EAGAIN)
 		client_log(end, LOG_WARNING, "cannot be interrupted: %s", strerror(errno));
-	setitimer(ITIMER_REAL, &off, NULL);
+	alarm_stop();
 	end->kept->rings++;
 }
 

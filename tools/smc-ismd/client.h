@@ -27,6 +27,9 @@ void client_settle(struct end *end);
 /* Bound what the client can leave unread to IN_FLIGHT_MAX descriptors. */
 void client_bound_unread(int fd);
 
+/* The client can send nothing more. What it has sent is dropped. */
+void client_close_input(int fd);
+
 /* Does the other end of this connection hold messages that it has not read? */
 bool client_has_unread(int fd);
 

@@ -158,7 +158,8 @@ void keep_add(int fd, const char *format, ...)
 	vsnprintf(name, sizeof(name), format, args);
 	va_end(args);
 	append(name, fd, true);
-	snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", name);
+	/* A client that has hung up may hold messages still, and can fill its eventfds. */
+	snprintf(text, sizeof(text), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
 	send_text(text, fd);
 }
 

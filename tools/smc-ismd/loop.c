@@ -4,10 +4,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "alarm.h"
 #include "log.h"
 #include "loop.h"
 
-#define EVENTS_AT_ONCE	64
+#define EVENTS_AT_ONCE		64
+#define CLOSE_MICROSECONDS	50
 
 static int epoll_fd = -1;
 
@@ -29,13 +31,18 @@ void loop_add(struct watch *watch, uint32_t events)
 /*
  * Closing alone would not do: the descriptor store has the same socket, and epoll goes on as long
  * as any descriptor of it is open.
+ *
+ * Connections that were never accepted are closed with their listener, and with them the sockets
+ * that clients have sent, which may linger.
  */
 void loop_close(struct watch *watch)
 {
 	if (watch->fd < 0)
 		return;
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+	alarm_start(CLOSE_MICROSECONDS);
 	close(watch->fd);
+	alarm_stop();
 	watch->fd = -1;
 }
 

@@ -224,7 +224,7 @@ static void handle_client(struct watch *watch, uint32_t events)
 {
 	struct end *end = watch->owner;
 
-	if (events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR))
+	if (events & (EPOLLHUP | EPOLLERR))
 		leave(end);
 	else
 		tell(end);
@@ -233,8 +233,8 @@ static void handle_client(struct watch *watch, uint32_t events)
 static void watch_client(struct end *end)
 {
 	client_bound_unread(end->client.fd);
-	/* Clients have nothing to say, nothing is read. */
-	loop_add(&end->client, EPOLLOUT | EPOLLRDHUP | EPOLLET);
+	client_close_input(end->client.fd);
+	loop_add(&end->client, EPOLLOUT | EPOLLET);
 }
 
 static void refuse(struct end *end, const char *why)
@@ -465,7 +465,7 @@ static bool adopt_client(struct end *end)
 	return whole && end->client.fd >= 0;
 }
 
-/* The one that was there while nobody looked may have gone: the manager closes its socket then. */
+/* A client may have gone meanwhile: epoll reports that, unless the manager closed the socket. */
 static void adopt_clients(struct pair *pair)
 {
 	bool there[2] = { false, false };

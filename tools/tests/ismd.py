@@ -47,6 +47,7 @@ class Store:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.sock.bind(self.path)
         self.kept = []          # of (name, descriptor)
+        self.unpolled = set()   # descriptors that are kept when they are at their end
         self.ready = 0
         self.count = 0          # of datagrams
         self.most = 0
@@ -77,22 +78,26 @@ class Store:
             name = next((line[7:] for line in lines if line.startswith("FDNAME=")), "")
             if "FDSTORE=1" in lines:
                 self.kept += [(name, fd) for fd in descriptors]
+                if "FDPOLL=0" in lines:
+                    self.unpolled |= set(descriptors)
             if "FDSTOREREMOVE=1" in lines:
                 for _, fd in [entry for entry in self.kept if entry[0] == name]:
                     os.close(fd)
+                    self.unpolled.discard(fd)
                 self.kept = [entry for entry in self.kept if entry[0] != name]
             self.ready += "READY=1" in lines
             self.most = max(self.most, len(self.kept))
             return True
 
     def drain(self):
-        """All that was sent. What is at its end is not kept, as systemd has it."""
+        """All that was sent. What is at its end is not kept without FDPOLL=0, as systemd has it."""
         while self.take():
             pass
         with self.lock:
             poll = select.poll()
             for _, fd in self.kept:
-                if not os.readlink(f"/proc/self/fd/{fd}").startswith("/memfd:"):
+                if fd not in self.unpolled and \
+                        not os.readlink(f"/proc/self/fd/{fd}").startswith("/memfd:"):
                     poll.register(fd, 0)
             gone = {fd for fd, _ in poll.poll(0)}
             for fd in gone:

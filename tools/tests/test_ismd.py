@@ -224,7 +224,9 @@ def ismd_survives_broken_clients(bench):
         for action in (garbage, half_close, half_read, descriptors, nothing) * 4:
             with socket.socket(socket.AF_UNIX) as sock:
                 sock.connect(daemon.path("a", "b"))
-                action(sock)
+                # The daemon takes no data: it may have said so before the client sends.
+                with contextlib.suppress(BrokenPipeError):
+                    action(sock)
             with daemon.client("a", "b") as good:
                 equal(good.wait_peer(), b.id)
             until(lambda: not daemon.end("a", "b")["number"], "both are gone")

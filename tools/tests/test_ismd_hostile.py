@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import time
 
 from harness import check, contains, equal, test
@@ -101,7 +102,7 @@ def ismd_lets_a_client_that_comes_too_often_wait(bench):
 
 @test
 def ismd_serves_others_while_connections_are_held_half_closed(bench):
-    for how in (socket.SHUT_WR, socket.SHUT_RDWR):
+    for how in (socket.SHUT_RD, socket.SHUT_RDWR):
         with Daemon(bench, POLICY, limit=LIMIT) as daemon:
             daemon.status()
             before = daemon.descriptors()
@@ -126,13 +127,82 @@ def ismd_lets_the_next_client_in_once_the_one_before_has_read(bench):
     with Daemon(bench, POLICY, limit=LIMIT) as daemon, \
             daemon.client("a", "b", start=False) as first:
         daemon.status()
-        first.sock.shutdown(socket.SHUT_WR)
+        first.sock.shutdown(socket.SHUT_RDWR)
         until(lambda: daemon.end("a", "b")["held"], "it holds its messages")
         with daemon.client("a", "b", start=False) as second:
             daemon.status()
             check(is_quiet(second.sock), "it is served")
             check(unread(daemon, first.sock) > 1, "nothing was unread")
             second.start()
+
+
+@contextlib.contextmanager
+def lingering():
+    """A TCP socket whose last close() waits: its peer does not read."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        sock = socket.create_connection(listener.getsockname())
+        sock.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                sock.send(bytes(1 << 20))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1000))
+        yield sock
+
+
+def expect_service(daemon, what):
+    """Another pair is served."""
+    with daemon.client("x", "y") as x, daemon.client("y", "x") as y:
+        equal(x.wait_peer(), y.id, what)
+
+
+@test
+def ismd_does_not_wait_for_a_socket_that_a_client_has_sent(bench):
+    """The daemon may have the last descriptor of it, wherever it closes that."""
+    for when in ("before it is let in", "when it is there", "in the queue of its place",
+                 "in the queue of a pair that goes"):
+        with Daemon(bench, POLICY) as daemon, lingering() as sock, \
+                contextlib.ExitStack() as first:
+            if when.startswith("before"):
+                daemon.signal(signal.SIGSTOP)
+            elif when.startswith("in"):
+                first.enter_context(daemon.client("a", "b"))
+            client = connect(daemon.path("a", "b"))
+            if when.startswith("when"):
+                daemon.status()
+            try:
+                socket.send_fds(client, [b"x"], [sock.fileno()])
+            except BrokenPipeError:         # it may not send: the test itself would wait
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes(8))
+            sock.close()
+            client.close()
+            daemon.signal(signal.SIGCONT)
+            if when.endswith("goes"):
+                daemon.set_policy("vm x\nvm y\npair x y\n")
+                check(daemon.ask("reload")[0], "reload")
+            first.close()
+            expect_service(daemon, when)
+
+
+@test
+def ismd_forgets_a_client_that_has_sent_itself(bench):
+    """Its socket is in its own queue, and nothing else has it."""
+    for early in (True, False):
+        with Daemon(bench, POLICY) as daemon:
+            if early:
+                daemon.signal(signal.SIGSTOP)
+            sock = connect(daemon.path("a", "b"))
+            if not early:
+                daemon.status()
+            with contextlib.suppress(BrokenPipeError):
+                socket.send_fds(sock, [b"x"], [sock.fileno()])
+            sock.close()
+            daemon.signal(signal.SIGCONT)
+            until(lambda: daemon.end("a", "b")["joins"] and
+                  daemon.end("a", "b")["number"] is None, "it is gone")
+            with daemon.client("a", "b"):
+                pass
 
 
 @test
@@ -153,7 +223,7 @@ def ismd_keeps_a_held_connection_when_it_is_started_again(bench):
     with Daemon(bench, POLICY, kept=True, limit=LIMIT) as daemon, \
             daemon.client("a", "b", start=False) as first:
         daemon.status()
-        first.sock.shutdown(socket.SHUT_WR)
+        first.sock.shutdown(socket.SHUT_RDWR)
         until(lambda: daemon.end("a", "b")["held"], "it holds its messages")
         daemon.restart()
         check(daemon.end("a", "b")["held"], "it is forgotten")
@@ -164,7 +234,7 @@ def ismd_keeps_a_held_connection_when_it_is_started_again(bench):
             second.start()
         first = daemon.client("a", "b", start=False)
         daemon.status()
-        first.sock.shutdown(socket.SHUT_WR)
+        first.sock.shutdown(socket.SHUT_RDWR)
         until(lambda: daemon.end("a", "b")["held"], "it holds its messages")
         daemon.set_policy("vm x\nvm y\npair x y\n")
         check(daemon.ask("reload")[0], "reload")
