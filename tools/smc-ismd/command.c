@@ -31,7 +31,7 @@ static struct policy *read_policy(const char *path)
 		complain_file(path);
 		return NULL;
 	}
-	policy = policy_read(file, path, complain);
+	policy = policy_read(file, path, complain, false);
 	fclose(file);
 	return policy;
 }
@@ -160,7 +160,7 @@ static struct policy *parse_text(char *text, const char *path)
 
 	if (!file)
 		abort();
-	policy = policy_read(file, path, complain);
+	policy = policy_read(file, path, complain, false);
 	fclose(file);
 	return policy;
 }

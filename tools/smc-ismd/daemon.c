@@ -43,7 +43,7 @@ static void complain(const char *text)
 		fprintf(complaints, "smc-ismd: %s\n", text);
 }
 
-static struct policy *read_policy(void)
+static struct policy *read_policy(bool lenient)
 {
 	FILE *file = fopen(policy_path, "re");
 	struct policy *policy;
@@ -58,7 +58,7 @@ static struct policy *read_policy(void)
 		complain(text);
 		return NULL;
 	}
-	policy = policy_read(file, policy_path, complain);
+	policy = policy_read(file, policy_path, complain, lenient);
 	fclose(file);
 	return policy;
 }
@@ -119,9 +119,9 @@ static bool has_short_paths(const struct policy *policy)
 	return true;
 }
 
-static bool load_policy(void)
+static bool load_policy(bool lenient)
 {
-	struct policy *policy = read_policy();
+	struct policy *policy = read_policy(lenient);
 
 	if (!policy)
 		return false;
@@ -141,7 +141,7 @@ static bool reload(FILE *out)
 	bool good;
 
 	complaints = out;
-	good = load_policy();
+	good = load_policy(false);
 	complaints = NULL;
 	service.reloads += good;
 	service.failed_reloads += !good;
@@ -232,8 +232,11 @@ static void start(const char *state_folder)
 	else
 		pairs_init(&host);
 	keep_drop_rest();
-	/* Those who are there already must not suffer from a mistake in the file. */
-	if (!load_policy() && !successor)
+	/*
+	 * A mistake in the file changes nothing for the pairs that an earlier process left. If
+	 * there was none, a user that is not there keeps no other machine from starting.
+	 */
+	if (!load_policy(!successor) && !successor)
 		exit(EXIT_FAILURE);
 	control_init(execute);
 	keep_tell("READY=1");

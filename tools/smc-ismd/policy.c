@@ -27,8 +27,10 @@ struct reader {
 	void		(*complaint)(const char *text);
 	struct policy	*policy;
 	uint64_t	total;
+	bool		lenient;
 	/* for lines below */
 	uid_t		user;
+	bool		unknown;
 	uint64_t	size;
 	unsigned int	vectors;
 };
@@ -36,6 +38,7 @@ struct reader {
 /* What may stand behind the words of a line. */
 struct attributes {
 	uid_t		user;
+	bool		unknown;
 	uint64_t	size;
 	unsigned int	vectors;
 };
@@ -122,21 +125,26 @@ static void read_vectors(struct reader *r, const char *text, unsigned int *out)
 		complain(r, "vectors \"%.40s\" is not 2, 3 or 5", text);
 }
 
-static void read_user(struct reader *r, const char *text, uid_t *out)
+/* A service that does not start for one missing user would keep all machines from starting. */
+static void read_user(struct reader *r, const char *text, struct attributes *out)
 {
 	const struct passwd *entry;
 	const char *rest;
 	uint64_t number;
 
+	out->unknown = false;
 	if (read_number(text, UINT32_MAX - 1, &number, &rest) && !*rest) {
-		*out = number;
+		out->user = number;
 		return;
 	}
 	entry = getpwnam(text);
-	if (entry)
-		*out = entry->pw_uid;
-	else
-		complain(r, "there is no user \"%.40s\"", text);
+	if (entry) {
+		out->user = entry->pw_uid;
+		return;
+	}
+	complain(r, "there is no user \"%.40s\"", text);
+	out->unknown = true;
+	r->errors -= r->lenient;
 }
 
 static struct policy_vm *find_vm(const struct policy *policy, const char *name)
@@ -185,7 +193,7 @@ static int read_attributes(struct reader *r, char **words, int count, const char
 		if (!length || !strstr(allowed, words[i]))
 			complain(r, "\"%.40s\" is no attribute of %s", words[i], words[0]);
 		else if (!strcmp(words[i], "user"))
-			read_user(r, value, &out->user);
+			read_user(r, value, out);
 		else if (!strcmp(words[i], "size"))
 			read_size(r, value, &out->size);
 		else if (!strcmp(words[i], "vectors"))
@@ -226,20 +234,22 @@ static void read_memory(struct reader *r, char **words, int count)
 
 static void read_defaults(struct reader *r, char **words, int count)
 {
-	struct attributes a = { .user = r->user, .size = r->size, .vectors = r->vectors };
+	struct attributes a = { .user = r->user, .unknown = r->unknown, .size = r->size,
+				.vectors = r->vectors };
 
 	if (count < 2 || read_attributes(r, words, count, "user size vectors", &a) > 1) {
 		complain(r, "default needs user=, size= or vectors=");
 		return;
 	}
 	r->user = a.user;
+	r->unknown = a.unknown;
 	r->size = a.size;
 	r->vectors = a.vectors;
 }
 
 static void read_vm(struct reader *r, char **words, int count)
 {
-	struct attributes a = { .user = r->user };
+	struct attributes a = { .user = r->user, .unknown = r->unknown };
 	struct policy *policy = r->policy;
 	struct policy_vm *vm;
 
@@ -265,6 +275,7 @@ static void read_vm(struct reader *r, char **words, int count)
 		abort();
 	strcpy(vm->name, words[1]);
 	vm->user = a.user;
+	vm->unknown = a.unknown;
 	policy->vm[policy->vms++] = vm;
 }
 
@@ -282,6 +293,12 @@ static void add_pair(struct reader *r, struct policy_vm *a, struct policy_vm *b,
 
 	if (policy_find(policy, a->name, b->name)) {
 		complain(r, "%s and %s are a pair already", a->name, b->name);
+		return;
+	}
+	if (r->lenient && (a->unknown || b->unknown)) {
+		complain(r, "%s and %s are left out: the user of %s is not there", a->name,
+			 b->name, a->unknown ? a->name : b->name);
+		r->errors--;
 		return;
 	}
 	if (policy->pairs == PAIRS_MAX) {
@@ -379,9 +396,11 @@ static struct policy *create_policy(void)
 	return policy;
 }
 
-struct policy *policy_read(FILE *file, const char *name, void (*complaint)(const char *text))
+struct policy *policy_read(FILE *file, const char *name, void (*complaint)(const char *text),
+			   bool lenient)
 {
 	struct reader r = { .name = name, .complaint = complaint, .policy = create_policy(),
+			    .lenient = lenient,
 			    .user = NO_USER, .size = SIZE_DEFAULT, .vectors = VECTORS_DEFAULT };
 	char *line = NULL;
 	size_t size = 0;

@@ -26,6 +26,7 @@
 struct policy_vm {
 	char	name[VM_NAME_MAX + 1];
 	uid_t	user;			/* that QEMU runs as; NO_USER: ours */
+	bool	unknown;		/* there is no such user: it has no pairs */
 	unsigned int pairs;
 };
 
@@ -61,10 +62,12 @@ struct policy {
  * @file: to read
  * @name: of the file, for what there is to complain about
  * @complaint: called for each error, with a line of text that names the place
+ * @lenient: a user that is not there is no error, but the machine has no pairs
  *
  * Return: the policy, or NULL if there was an error
  */
-struct policy *policy_read(FILE *file, const char *name, void (*complaint)(const char *text));
+struct policy *policy_read(FILE *file, const char *name, void (*complaint)(const char *text),
+			   bool lenient);
 
 void policy_free(struct policy *policy);
 

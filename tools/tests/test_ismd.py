@@ -480,6 +480,31 @@ def ismd_does_not_start_with_a_bad_policy(bench):
 
 
 @test
+def ismd_starts_without_the_pairs_of_a_user_that_is_not_there(bench):
+    policy = ("vm x\nvm y\npair x y\nvm a user=no-such-user\npair a x\n"
+              "default user=no-such-user\nvm d\nvm e user=0\nmesh d e y\n")
+    left_out = [("a", "x"), ("d", "e"), ("d", "y")]
+    with Daemon(bench, policy) as daemon:
+        equal([[end["vm"] for end in pair["ends"]] for pair in daemon.status()["pairs"]],
+              [["x", "y"], ["e", "y"]])
+        contains(daemon.log(), 'policy:4: there is no user "no-such-user"')
+        for a, b in left_out:
+            contains(daemon.log(), f"{a} and {b} are left out")
+            check(not os.path.exists(daemon.path(a, b)), f"{a} has a socket")
+        with daemon.client("x", "y") as x, daemon.client("y", "x") as y:
+            equal(x.wait_peer(), y.id)
+        # an operator who is there hears of it
+        result = daemon.run("reload")
+        equal(result.returncode, 1)
+        contains(result.stderr, 'there is no user "no-such-user"')
+        equal(len(daemon.status()["pairs"]), 2)
+        equal(daemon.run("check").returncode, 1)
+    for bad in ("vm x\nvm y\npair x y size=3M\n", "vm a user=no-such-user\nnonsense\n"):
+        with contextlib.suppress(AssertionError), Daemon(bench, bad):
+            raise RuntimeError("it runs with another mistake")
+
+
+@test
 def ismd_serves_one_folder_once(bench):
     with Daemon(bench, POLICY) as daemon, daemon.client("a", "b") as a:
         result = daemon.run("run")
