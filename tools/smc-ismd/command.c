@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,25 +189,54 @@ static char *extend(const char *text, const struct policy *policy, char **words,
 	return longer;
 }
 
-/* At once, or not at all; with the mode that it has. */
+/* The service reads the file as another user: a new file is readable, whatever the umask. */
+static int copy_permissions(int fd, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return errno == ENOENT ? fchmod(fd, 0644) : -1;
+	/* The owner first: fchown() takes bits away. */
+	if (fchown(fd, status.st_uid, status.st_gid))
+		return -1;
+	return fchmod(fd, status.st_mode & 07777);
+}
+
+static int write_text(int fd, const char *text)
+{
+	FILE *file = fdopen(fd, "w");
+
+	if (!file)
+		abort();
+	if (fputs(text, file) < 0 || fflush(file) || fsync(fd)) {
+		fclose(file);
+		return -1;
+	}
+	return fclose(file);
+}
+
+/* At once, or not at all; with the owner and the mode that it has. */
 static int replace_file(const char *path, const char *text)
 {
 	char real[PATH_MAX], temporary[PATH_MAX + 16];
-	struct stat status;
-	FILE *file;
+	int fd, ret;
 
 	if (!realpath(path, real))
 		snprintf(real, sizeof(real), "%s", path);
-	snprintf(temporary, sizeof(temporary), "%s.smc-ismd", real);
-	file = fopen(temporary, "we");
-	if (!file)
+	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", real);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
 		return complain_file(temporary);
-	if (!stat(real, &status))
-		fchmod(fileno(file), status.st_mode & 07777);
-	if (fputs(text, file) < 0 || fflush(file) || fsync(fileno(file)) || fclose(file) ||
-	    rename(temporary, real))
-		return complain_file(temporary);
-	return EXIT_SUCCESS;
+	if (copy_permissions(fd, real)) {
+		ret = complain_file(temporary);
+		close(fd);
+	} else {
+		ret = write_text(fd, text) || rename(temporary, real) ?
+		      complain_file(temporary) : EXIT_SUCCESS;
+	}
+	if (ret)
+		unlink(temporary);
+	return ret;
 }
 
 static int add_pair(const char *path, char *text, const struct policy *policy, char **words,

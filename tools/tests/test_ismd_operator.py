@@ -6,7 +6,7 @@ import os
 import re
 
 from harness import SOURCE, check, contains, equal, test
-from ismd import Daemon
+from ismd import USER, Daemon
 
 POLICY = "vm a\nvm b\nvm c\npair a b size=16M\npair b c size=32M vectors=3\n"
 PAGE = os.path.join(SOURCE, "smc-ismd/smc-ismd.8")
@@ -128,6 +128,26 @@ def ismd_takes_a_new_pair(bench):
         with open(daemon.config, encoding="utf-8") as file:
             check(file.read().endswith("pair a new size=32M vectors=2\n"), "it was changed")
         equal(sorted(os.listdir(daemon.tmp)), ["host-seed", "log", "policy", "run"])
+
+
+@test
+def ismd_writes_a_policy_that_the_service_can_read(bench):
+    """It has another user: a new file is for all, and an old one keeps its owner and mode."""
+    old = os.umask(0o077)
+    try:
+        with Daemon(bench, "") as daemon:
+            os.unlink(daemon.config)
+            equal(daemon.run("pair", "x", "y").returncode, 0)
+            equal(os.stat(daemon.config).st_mode & 0o7777, 0o644)
+            owner = (os.geteuid(), os.getegid()) if os.geteuid() else (USER, USER + 1)
+            os.chown(daemon.config, *owner)
+            os.chmod(daemon.config, 0o640)
+            equal(daemon.run("pair", "x", "z").returncode, 0)
+            status = os.stat(daemon.config)
+            equal((status.st_uid, status.st_gid, status.st_mode & 0o7777), (*owner, 0o640))
+            equal(sorted(os.listdir(daemon.tmp)), ["host-seed", "log", "policy", "run"])
+    finally:
+        os.umask(old)
 
 
 @test
