@@ -87,12 +87,26 @@ int memory_write_facts(int fd, uint64_t size, const struct host *host, uint32_t 
 	return 0;
 }
 
+/* Clients have the same open file: one that sets O_APPEND there turns pwrite() away. */
+static int open_own(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
 int memory_write_presence(int fd, uint64_t size, uint32_t side, uint32_t id, uint32_t joins)
 {
 	off_t at = facts_at(size, side) + offsetof(struct smc_ism_shmem_facts, id);
 	__le32 words[2] = { htole32(id), htole32(joins) };
+	int own = open_own(fd), ret;
 
-	return pwrite(fd, words, sizeof(words), at) == sizeof(words) ? 0 : -1;
+	/* There may be no descriptor left. */
+	ret = pwrite(own < 0 ? fd : own, words, sizeof(words), at) == sizeof(words) ? 0 : -1;
+	if (own >= 0)
+		close(own);
+	return ret;
 }
 
 uint64_t memory_touched(int fd)

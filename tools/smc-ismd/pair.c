@@ -157,7 +157,7 @@ static void write_presence(const struct end *end)
 
 	if (memory_write_presence(pair->memory, pair->kept->size, end->side, end->kept->id,
 				  end->kept->joins))
-		client_log(end, LOG_WARNING, "has no facts, the memory: %s", strerror(errno));
+		client_log(end, LOG_WARNING, "is not named in the memory: %s", strerror(errno));
 }
 
 static void forget_vectors(struct end *end, uint32_t id)

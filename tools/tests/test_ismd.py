@@ -151,6 +151,19 @@ def ismd_believes_nothing_that_machines_write(bench):
 
 
 @test
+def ismd_writes_the_facts_whatever_the_flags_of_the_memory(bench):
+    """The client has the same open file, and its flags."""
+    with Daemon(bench, POLICY) as daemon, daemon.client("a", "b") as a:
+        fcntl.fcntl(a.memory, fcntl.F_SETFL, os.O_RDWR | os.O_APPEND)
+        with daemon.client("b", "a") as b:
+            equal(a.wait_peer(), b.id)
+            equal(facts(a, 1)[-2:], (b.id, 1))
+        a.wait_alone()
+        equal(facts(a, 1)[-2:], (0, 1))
+        check("is not named in the memory" not in daemon.log(), daemon.log())
+
+
+@test
 def ismd_gives_no_number_twice(bench):
     with Daemon(bench, POLICY) as daemon, daemon.client("a", "b") as a:
         numbers = []
