@@ -236,6 +236,23 @@ void smc_share_give(struct smc_share *share, u32 bytes)
 }
 
 /**
+ * smc_share_move() - another namespace than the one that took it holds memory now
+ * @from: as taken from
+ * @to: the share of the namespace that holds it, which is held. It may exceed its limit by that:
+ *	then it takes nothing more
+ * @bytes: as taken
+ *
+ * Any context. smc_share_give() to @to is due.
+ */
+void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes)
+{
+	if (to->guest)
+		atomic_long_add(bytes, &used_by_guests);
+	atomic_long_add(bytes, &to->used);
+	smc_share_give(from, bytes);
+}
+
+/**
  * smc_memory_offer() - what smc_memory_reserve() would give now
  * @bytes: a size of buffers
  *

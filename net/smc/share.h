@@ -42,6 +42,7 @@ u32 smc_share_offer(const struct smc_share *share, u32 bytes);
 u32 smc_share_take(struct smc_share *share, u32 bytes);
 bool smc_share_take_exactly(struct smc_share *share, u32 bytes);
 void smc_share_give(struct smc_share *share, u32 bytes);
+void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes);
 
 /* All namespaces, and what is pooled */
 unsigned long smc_memory_limit(void);

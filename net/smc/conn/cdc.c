@@ -629,6 +629,8 @@ int smc_cdc_attached(struct smc_conn *conn)
 		apply(conn, &conn->early, &out);
 	else
 		fetch(conn, &out);
+	if (conn->peer_gone)
+		out.close_actions |= smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
 	spin_unlock_bh(&conn->lock);
 	act(conn, &out);
 	return 0;

@@ -253,11 +253,43 @@ void smc_conn_forgotten(struct smc_conn *conn)
 void smc_conn_peer_gone(struct smc_conn *conn)
 {
 	u8 actions = 0;
+	bool alive;
 
 	smc_conn_signalled(conn);
 	spin_lock_bh(&conn->lock);
-	if (conn->attached && !conn->freeing)
-		actions = smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+	alive = !conn->freeing;
+	if (alive) {
+		WRITE_ONCE(conn->peer_gone, true);
+		sock_hold(conn->sk);	/* smc_conn_free() drops that of the connection */
+		if (conn->attached)
+			actions = smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+	}
 	spin_unlock_bh(&conn->lock);
+	if (!alive)
+		return;
 	smc_close_finish(conn, actions);
+	/* Paired with the barrier in sock/connect.c, connected() */
+	smp_mb();
+	conn->progress(conn);
+	sock_put(conn->sk);
+}
+
+/**
+ * smc_conn_detach() - release the ring of a peer that is gone
+ * @conn: the connection
+ *
+ * This side's ring stays for its reader. The socket lock is held, so no writer copies into the
+ * peer's ring, and none will after the final message. Does not sleep.
+ */
+void smc_conn_detach(struct smc_conn *conn)
+{
+	bool due;
+
+	sock_owned_by_me(conn->sk);
+	spin_lock_bh(&conn->lock);
+	/* Once @released is set, smc_conn_free() is about to give everything back */
+	due = conn->peer_gone && conn->tx.ended && !conn->released && !conn->freeing;
+	spin_unlock_bh(&conn->lock);
+	if (due && conn->transport->conn_detach)
+		conn->transport->conn_detach(conn);
 }

@@ -9,6 +9,7 @@ void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int erro
 void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error);
 bool smc_close_orderly(struct smc_conn *conn);
 void smc_close_release(struct smc_conn *conn);
+void smc_conn_detach(struct smc_conn *conn);
 
 u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error);
 void smc_close_finish(struct smc_conn *conn, u8 actions);

@@ -74,8 +74,8 @@ void smc_conn_exit(void)
  * smc_conn_init() - a socket's connection that holds nothing yet
  * @conn: part of the socket
  * @sk: the socket
- * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
- *	freed after the application has closed it; any context
+ * @progress: tells the socket that the handshake can go on, or that the connection is cut off
+ *	(smc_conn_is_cut_off()), or freed after the application has closed it; any context
  */
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*progress)(struct smc_conn *conn))
@@ -156,6 +156,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->answered = false;
 	conn->declined = false;
 	conn->lost = false;
+	conn->peer_gone = false;
 	conn->attached = false;
 	conn->rx.base = NULL;
 	conn->rx.buffer_bytes = 0;

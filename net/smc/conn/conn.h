@@ -133,6 +133,12 @@ static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
 	return smc_rx_available(conn) >= min(wanted, smc_ring_size(&conn->rx.ring) / 2);
 }
 
+/* Is the peer gone, or the way to it? Then the socket's work has something to do. Any context. */
+static inline bool smc_conn_is_cut_off(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->lost) || READ_ONCE(conn->peer_gone);
+}
+
 /* Bytes in the peer's ring that it has not consumed, as far as we know */
 static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 {

@@ -151,12 +151,13 @@ struct smc_conn_urgent {
  * @charged: bytes of buffers that the socket is charged for
  * @first_contact: it is the first of its group, which the handshake is to form
  * @other_address: the peer has another address than the one the group was formed with (client)
- * @progress: tells the socket that the handshake can go on, or that the connection is lost, or
- *	freed after the application has closed it; any context; constant
+ * @progress: tells the socket that the handshake can go on, or that the connection is cut off
+ *	(smc_conn_is_cut_off()), or freed after the application has closed it; any context; constant
  * @answered: the transport has the answer that the handshake waits for
  * @answer: enum smc_reason, valid with @answered
  * @declined: the peer has said in the handshake that it does not use the connection
  * @lost: the way to the peer is gone; @lock
+ * @peer_gone: the peer's end does not exist any more; @lock
  * @token: alert token, for the peer to name this connection by; constant once conn_open() has
  *	returned
  * @peer_token: the peer's
@@ -200,6 +201,7 @@ struct smc_conn {
 	u32 answer;
 	bool declined;
 	bool lost;
+	bool peer_gone;
 	u32 token;
 	u32 peer_token;
 	spinlock_t lock;	/* protects what says so above */

@@ -219,6 +219,9 @@ struct smc_conn_ends {
  *	another negative errno. NULL if there is nothing to do.
  * @conn_ends: For monitoring: what was described and attached. conn->lock is held;
  *	does not sleep.
+ * @conn_detach: The peer is gone, and nothing will be written to its element any more: release
+ *	it. The socket lock is held; conn_close does not run meanwhile, kicks may.
+ *	Does not sleep. NULL if the peer's element is not held.
  * @conn_close: Give everything back. Called once after conn_open, whatever
  *	happened since. Afterwards there are no upcalls. May sleep.
  *
@@ -261,6 +264,7 @@ struct smc_transport {
 	int (*conn_attach)(struct smc_conn *conn, const struct smc_clc_accept *peer);
 	int (*conn_settle)(struct smc_conn *conn);
 	void (*conn_ends)(const struct smc_conn *conn, struct smc_conn_ends *out);
+	void (*conn_detach)(struct smc_conn *conn);
 	void (*conn_close)(struct smc_conn *conn);
 
 	void (*cdc_post)(struct smc_conn *conn, const struct smc_cdc *cdc);
@@ -328,9 +332,9 @@ void smc_conn_forgotten(struct smc_conn *conn);
  * smc_conn_peer_gone() - the peer's end of the connection does not exist any more
  * @conn: the connection; it exists as long as the caller is in this function
  *
- * If the peer has not said so in its last control data, which is looked at, it has aborted.
- * Before the connection is started, TCP tells, and nothing happens here. Does not sleep;
- * process context or softirq; no locks held.
+ * If the peer has not said so in its last control data, which is looked at, it has aborted. A
+ * connection that is not started yet learns of it when it starts. Afterwards the socket's work
+ * calls conn_detach. Does not sleep; process context or softirq; no locks held.
  */
 void smc_conn_peer_gone(struct smc_conn *conn);
 

@@ -10,8 +10,10 @@
  * that client (V2-EMU-03). A stranger who names the address gets a token and nothing more.
  *
  * Memory is contiguous if there is some, which is cheaper to copy to and from, else vmalloc memory.
- * Owner and user of a DMB hold a reference each. Memory of dead DMBs is cleaned as far as it was
- * written to, and pooled: it belongs to no namespace and no memory cgroup then, and may serve any.
+ * Owner and user of a DMB hold a reference each. Memory counts for the owner's namespace, and for
+ * that of a user who still has it when the owner gives it up. Memory of dead DMBs is cleaned as far
+ * as it was written to, and pooled: it belongs to no namespace and no memory cgroup then, and may
+ * serve any.
  */
 
 #include <linux/hashtable.h>
@@ -69,6 +71,8 @@ struct memory {
  * @refs: references: one of the owner, one of the user
  * @wanted: size asked for
  * @share: what @memory will count for; held, as the namespace may end before it is had
+ * @user_share: what @memory counts for if the owner gives it up first; held, NULL without a user;
+ *	protected by lock
  * @memory: the memory; of a passive DMB set before @user_token
  * @reused: @memory served another DMB before
  * @rcu: a signal may be under way
@@ -85,6 +89,7 @@ struct registration {
 	refcount_t refs;
 	u32 wanted;
 	struct smc_share *share;
+	struct smc_share *user_share;
 	struct memory *memory;
 	bool reused;
 	struct rcu_head rcu;
@@ -340,12 +345,25 @@ static void tell_user(const struct registration *reg)
 	rcu_read_unlock();
 }
 
+/* From now on the user alone decides how long the memory stays */
+static void charge_user(struct registration *reg)
+{
+	struct memory *mem = reg->memory;
+
+	lockdep_assert_held(&lock);
+	if (!reg->user_share)
+		return;
+	smc_share_move(mem->share, reg->user_share, mem->bytes);
+	mem->share = reg->user_share;
+}
+
 static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
 	struct registration *reg = dmb->priv;
 
 	spin_lock_bh(&lock);
 	hash_del(&reg->node);
+	charge_user(reg);
 	spin_unlock_bh(&lock);
 	rcu_assign_pointer(reg->owner, NULL);
 	tell_user(reg);
@@ -410,6 +428,8 @@ static int set_user(struct registration *other, const struct registration *own,
 	spin_lock_bh(&lock);
 	if (hash_hashed(&other->node)) {
 		other->user_token = own->token;
+		other->user_share = own->share;
+		smc_share_hold(own->share);
 		rcu_assign_pointer(other->user, map);
 		err = 0;
 	}
@@ -448,10 +468,16 @@ err_put:
 static void lo_detach_dmb(struct smc_ism_device *dev, struct smc_dmb_map *map, u32 written)
 {
 	struct registration *reg = map->priv;
+	struct smc_share *share;
 
+	spin_lock_bh(&lock);
+	share = reg->user_share;
+	reg->user_share = NULL;
+	spin_unlock_bh(&lock);
 	rcu_assign_pointer(reg->user, NULL);
 	reg->memory->written = min(written, reg->memory->bytes);
 	registration_put(reg);
+	smc_share_drop(share);
 }
 
 static int lo_signal(struct smc_ism_device *dev, struct smc_dmb_map *map)

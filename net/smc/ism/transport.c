@@ -24,7 +24,7 @@
  * @dev: device; the group holds the reference
  * @dmb: ours
  * @map: the peer's
- * @attached: @map is valid
+ * @attached: @map is valid. A kick reads it without a lock
  * @peer_token: what the peer calls its DMB
  * @block: the control block in @map, as 64-bit words
  * @rcu: a signal may be under way when the connection ends
@@ -216,14 +216,25 @@ static void d_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 	out->peer_dmb_token = el->peer_token;
 }
 
+static void d_conn_detach(struct smc_conn *conn)
+{
+	struct element *el = conn->priv;
+
+	if (!el->attached)
+		return;
+	/* A kick may have found it true: the device allows for a grace period */
+	WRITE_ONCE(el->attached, false);
+	el->block = NULL;
+	conn->tx.base = NULL;
+	el->dev->ops->detach_dmb(el->dev, &el->map, SMC_CDC_BLOCK_LEN + conn->tx.highest);
+}
+
 static void d_conn_close(struct smc_conn *conn)
 {
 	struct element *el = conn->priv;
 
 	el->dev->ops->unregister_dmb(el->dev, &el->dmb);
-	if (el->attached)
-		el->dev->ops->detach_dmb(el->dev, &el->map,
-					 SMC_CDC_BLOCK_LEN + conn->tx.highest);
+	d_conn_detach(conn);
 	WRITE_ONCE(conn->priv, NULL);
 	kfree_rcu(el, rcu);
 }
@@ -241,11 +252,12 @@ static void d_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)
 	}
 }
 
+/* Bottom halves are off, which is an RCU read-side critical section */
 static void d_cdc_kick(struct smc_conn *conn)
 {
 	struct element *el = READ_ONCE(conn->priv);
 
-	if (el && el->dev->ops->signal(el->dev, &el->map))
+	if (el && READ_ONCE(el->attached) && el->dev->ops->signal(el->dev, &el->map))
 		smc_conn_lost(conn);
 }
 
@@ -263,6 +275,7 @@ static const struct smc_transport transport = {
 	.conn_describe	= d_conn_describe,
 	.conn_attach	= d_conn_attach,
 	.conn_ends	= d_conn_ends,
+	.conn_detach	= d_conn_detach,
 	.conn_close	= d_conn_close,
 	.cdc_post	= d_cdc_post,
 	.cdc_fetch	= d_cdc_fetch,

@@ -132,14 +132,22 @@ void smc_sock_released(struct sock *sk)
 	smc_tcp_queue_step(smc);
 }
 
+/* The peer, or the way to it, is gone: nothing is left of the connection but what came in */
+static void end_active(struct smc_sock *smc)
+{
+	if (READ_ONCE(smc->conn.lost))
+		smc_tcp_reset(smc);	/* so the peer learns of it (R-TRM-09) */
+	smc_conn_detach(&smc->conn);
+}
+
 static void take_steps(struct smc_sock *smc)
 {
 	if (smc->state == SMC_SOCK_LISTEN)
 		smc_accept_steps(smc);
 	else if (smc->kept)
 		smc_tcp_drop(smc);
-	else if (smc->state == SMC_SOCK_ACTIVE && smc->conn.lost)
-		smc_tcp_reset(smc);	/* so the peer learns of it (R-TRM-09) */
+	else if (smc->state == SMC_SOCK_ACTIVE)
+		end_active(smc);
 	else if (!smc->driven)
 		smc_connect_progress(smc);
 }

@@ -44,11 +44,11 @@ static void connected(struct smc_sock *smc)
 	sk->sk_state = TCP_ESTABLISHED;
 	smc_sock_set_state(smc, SMC_SOCK_ACTIVE);
 	/*
-	 * Paired with the barriers in smc_conn_lost() and smc_tcp_event(): they see the
-	 * state, or we that they came
+	 * Paired with the barriers in smc_conn_lost(), smc_conn_peer_gone() and
+	 * smc_tcp_event(): they see the state, or we that they came
 	 */
 	smp_mb();
-	if (READ_ONCE(smc->conn.lost))
+	if (smc_conn_is_cut_off(&smc->conn))
 		smc_tcp_event(smc);
 	if (READ_ONCE(smc->event))
 		smc_tcp_check(smc);

@@ -81,7 +81,7 @@ void smc_tcp_event(struct smc_sock *smc)
 			smc_tcp_queue_step(smc);
 		break;
 	case SMC_SOCK_ACTIVE:
-		if (READ_ONCE(smc->conn.lost))
+		if (smc_conn_is_cut_off(&smc->conn))
 			smc_tcp_queue_step(smc);
 		break;
 	default:
@@ -90,7 +90,7 @@ void smc_tcp_event(struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_conn_event() - the handshake can go on, or the connection is lost, or freed
+ * smc_tcp_conn_event() - the handshake can go on, or the connection is cut off, or freed
  * @conn: its connection
  *
  * Any context; does not sleep.

@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+usage: keepers.py GIVER KEEPER
+
+The end of a connection that stays open keeps its own ring, and not that of a peer that is gone.
+GIVER and KEEPER are two network namespaces, joined by the devices eth0, with addresses that end in
+.1 and .2. All that counts for the first one must be given back by what happens there alone.
+"""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import socket
+import struct
+import sys
+import threading
+from pathlib import Path
+
+import nl
+import smc
+from cases import check, equal, run
+from spec import Family
+
+PAIRS = 20
+BUFFER = 1 << 19
+PAGE = mmap.PAGESIZE
+SECONDS = 5 * int(os.environ.get('VM_SLOW', 1))     # until a ring is given back
+UNREAD = bytes(range(256)) * 4
+OBJECTS = Path('/sys/kernel/debug/smc/objects')
+
+SYS_USERFAULTFD = 323
+UFFD_API, UFFDIO_API, UFFDIO_REGISTER = 0xaa, 0xc018aa3f, 0xc020aa00
+REGISTER_MISSING = 1
+
+
+class Namespace:
+    """A network namespace, and what counts for it."""
+
+    def __init__(self, name, host):
+        self.name = name
+        self.address = f'10.1.0.{host}'
+        self.enter()
+        self.family = Family('smc')
+
+    def enter(self):
+        nl.namespace(self.name)
+
+    def used(self):
+        return self.family.show('get-stats')[0]['stats']['share-used']
+
+    def listener(self):
+        self.enter()
+        sock = smc.smc_socket()
+        sock.bind((self.address, 0))
+        sock.listen(PAIRS)
+        return sock
+
+    def connect(self, address):
+        self.enter()
+        sock = smc.smc_socket()
+        sock.settimeout(30)
+        sock.connect(address)
+        return sock
+
+
+GIVER, KEEPER = (Namespace(name, host) for host, name in enumerate(sys.argv[1:], 1))
+
+
+def buffers():
+    lines = OBJECTS.read_text(encoding='ascii').splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith('dmb '))
+
+
+def soon(condition):
+    return smc.eventually(condition, SECONDS)
+
+
+def nothing_is_left():
+    return soon(lambda: not buffers() and not GIVER.used() and not KEEPER.used())
+
+
+def connections(server, client, nr=PAIRS):
+    """Ends of the server, ends of the client."""
+    listener = server.listener()
+    clients = [client.connect(listener.getsockname()) for _ in range(nr)]
+    servers = [listener.accept()[0] for _ in range(nr)]
+    listener.close()
+    return servers, clients
+
+
+def abort(socks):
+    for sock in socks:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        sock.close()
+
+
+def given_back(what, nr=PAIRS):
+    """Of so many connections only the rings of the keeper are left, and they are its own."""
+    check(f'{what}: nothing counts for the one who is gone',
+          soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
+    check(f'{what}: its rings are free', soon(lambda: buffers() == nr),
+          f'{buffers()} rings')
+    equal(f'{what}: the keeper has its own', KEEPER.used(), nr * BUFFER)
+
+
+def abandon(what, given, kept):
+    used = GIVER.used(), KEEPER.used()
+    check(f'{what}: each side has its rings', used == (PAIRS * BUFFER, PAIRS * BUFFER), used,
+          smc.fallbacks(GIVER.family), smc.fallbacks(KEEPER.family))
+    abort(given)
+    given_back(what)
+    abort(kept)
+    check(f'{what}: nothing is left', nothing_is_left())
+
+
+def server_aborts():
+    servers, clients = connections(GIVER, KEEPER)
+    abandon('a server aborts', servers, clients)
+
+
+def client_aborts():
+    servers, clients = connections(KEEPER, GIVER)
+    abandon('a client aborts', clients, servers)
+
+
+def client_of_the_backlog_aborts():
+    """The server's ends are children that no program has."""
+    listener = KEEPER.listener()
+    clients = [GIVER.connect(listener.getsockname()) for _ in range(PAIRS)]
+    abandon('a client in the backlog aborts', clients, [listener])
+
+
+def listener_closes():
+    listener = GIVER.listener()
+    clients = [KEEPER.connect(listener.getsockname()) for _ in range(PAIRS)]
+    abandon('a listener closes before accept()', [listener], clients)
+
+
+def server_closes():
+    """In good order; then it waits for the peer as long as the operator allows."""
+    GIVER.enter()
+    patience = Path('/proc/sys/net/ipv4/tcp_fin_timeout')
+    before = patience.read_text(encoding='ascii')
+    patience.write_text('1', encoding='ascii')
+    servers, clients = connections(GIVER, KEEPER)
+    for sock in servers:
+        sock.close()
+    given_back('a server closes')
+    abort(clients)
+    check('a server closes: nothing is left', nothing_is_left())
+    patience.write_text(before, encoding='ascii')
+
+
+def keeper_goes_on():
+    """It reads what came in before the end, and is refused as before."""
+    servers, clients = connections(GIVER, KEEPER, 1)
+    client = clients[0]
+    servers[0].sendall(UNREAD)
+    abort(servers)
+    given_back('unread data', 1)
+    equal('unread data is still there', client.recv(2 * len(UNREAD)), UNREAD)
+    said = []
+    for call in (lambda: client.recv(1), lambda: client.send(b'x'),
+                 lambda: client.send(bytes(PAGE * 4))):
+        try:
+            said.append(call())
+        except OSError as error:
+            said.append(error.errno)
+    equal('then there is the reset, and nothing can be sent', said,
+          [errno.ECONNRESET, errno.EPIPE, errno.EPIPE])
+    client.close()
+    check('unread data: nothing is left', nothing_is_left())
+
+
+class LostPage:
+    """A page that does not come until it is released."""
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.fd = smc.LIBC.syscall(SYS_USERFAULTFD, os.O_CLOEXEC)
+        if self.fd < 0:
+            raise OSError(ctypes.get_errno(), 'userfaultfd')
+        fcntl.ioctl(self.fd, UFFDIO_API, struct.pack('=QQQ', UFFD_API, 0, 0))
+        fcntl.ioctl(self.fd, UFFDIO_REGISTER,
+                    struct.pack('=QQQQ', self.address, PAGE, REGISTER_MISSING, 0))
+
+    def wait_fault(self):
+        os.read(self.fd, 32)
+
+    def release(self):
+        os.close(self.fd)
+
+
+def writer_pays():
+    """A program inside send() has its socket, and the peer's ring for as long: it counts for it."""
+    servers, clients = connections(GIVER, KEEPER, 1)
+    page = LostPage()
+    writer = threading.Thread(target=smc.LIBC.send, args=(
+        clients[0].fileno(), ctypes.c_void_p(page.address), PAGE, socket.MSG_NOSIGNAL))
+    writer.start()
+    page.wait_fault()
+    abort(servers)
+    check('a writer: nothing counts for the one who is gone',
+          soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
+    equal('a writer: both rings count for the one who keeps them', KEEPER.used(), 2 * BUFFER)
+    page.release()
+    writer.join()
+    given_back('a writer leaves', 1)
+    abort(clients)
+    check('a writer leaves: nothing is left', nothing_is_left())
+
+
+run(server_aborts, client_aborts, client_of_the_backlog_aborts, listener_closes, server_closes,
+    keeper_goes_on, writer_pays)
