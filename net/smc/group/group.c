@@ -65,11 +65,31 @@ static struct smc_groups *groups_of(const struct smc_group *group)
 	return &smc_net(group->net)->groups;
 }
 
-/* Those who listen, and those who trace */
-static void tell(const struct smc_group *group, bool up)
+/*
+ * Send the event to monitors, and trace it. Any user may listen, with any number of sockets: no
+ * lock is held.
+ */
+static void send_event(const struct smc_group *group, bool up)
 {
 	trace_smc_group(group->net, group->id, group->transport->mode, up);
 	smc_event_group(group, up);
+}
+
+/*
+ * A group may be unlisted before smc_group_publish() has sent the first event. Then that sends the
+ * second one as well, so they never change places. @group: was listed
+ */
+static void report_down(struct smc_group *group)
+{
+	if (atomic_inc_return(&group->reports) == 2)
+		send_event(group, false);
+}
+
+static void report_up(struct smc_group *group)
+{
+	send_event(group, true);
+	if (atomic_inc_return(&group->reports) == 2)
+		send_event(group, false);
 }
 
 static void idle_work(struct work_struct *work)
@@ -84,7 +104,7 @@ static void idle_work(struct work_struct *work)
 	spin_unlock_bh(&groups->lock);
 
 	if (unlisted) {
-		tell(group, false);
+		report_down(group);
 		put(group);
 	}
 	put(group);
@@ -93,7 +113,7 @@ static void idle_work(struct work_struct *work)
 /* Whoever unlists a group has the list's reference to it */
 static void end_unlisted(struct smc_group *group)
 {
-	tell(group, false);
+	report_down(group);
 	if (cancel_delayed_work_sync(&group->idle))
 		put(group);
 	put(group);
@@ -417,14 +437,16 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
 void smc_group_publish(struct smc_group *group)
 {
 	struct smc_groups *groups = groups_of(group);
+	bool listed;
 
 	spin_lock_bh(&groups->lock);
-	if (!group->discarded && list_empty(&group->list)) {
+	listed = !group->discarded && list_empty(&group->list);
+	if (listed)
 		smc_table_add(groups, group);
-		tell(group, true);	/* before anybody can tell of its end */
-	}
 	spin_unlock_bh(&groups->lock);
 	wake_waiting(groups, group);
+	if (listed)
+		report_up(group);
 }
 
 static void start_idle_time(struct smc_groups *groups, struct smc_group *group, int seconds)

@@ -67,6 +67,7 @@ struct smc_group_key {
  * @no_others: only connections to @key.remote may join
  * @conns: connections
  * @rx_bytes: size of the receive buffers of all connections
+ * @reports: 1 when its first event is sent, or when it was unlisted before that; 2 after both
  * @idle: ends the group after a time without connections
  * @end: ends a group that was discarded
  *
@@ -94,6 +95,7 @@ struct smc_group {
 	bool no_others;
 	unsigned int conns;
 	atomic_long_t rx_bytes;
+	atomic_t reports;
 	struct delayed_work idle;
 	struct work_struct end;
 };

@@ -80,6 +80,9 @@ check "end of the client's handshake" \
 	traced 'smc_handshake: sk=[0-9a-f]+ net=[0-9]+ role=client outcome=smc reason=0(x0)? us=[0-9]+'
 check "end of the server's" traced 'smc_handshake: .* role=server outcome=smc'
 check "link group" traced 'smc_group: net=[0-9]+ id=0x[0-9a-f]+ mode=[0-9] up'
+# The first flag is "." only with bottom halves and interrupts on, so no lock of the groups is held
+check "its event comes without a lock" traced '\] +\.[^ ]* +[0-9.]+: smc_group: .* up'
+refuse "and none comes with one" traced '\] +[^. ][^ ]* +[0-9.]+: smc_group:'
 check "data sent" traced 'smc_tx_sendmsg: smc=[0-9a-f]+ net=[0-9]+ len=12345 dev=lo'
 check "data received" traced 'smc_rx_recvmsg: smc=[0-9a-f]+ net=[0-9]+ len=[0-9]+ dev=lo'
 check "control message sent" \
