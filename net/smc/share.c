@@ -2,10 +2,11 @@
 /*
  * How much memory there may be for buffers, and how much of it each namespace holds.
  *
- * It is bounded three times: all that exists, by a part of the machine's memory; what serves
- * connections of one network namespace, by its share of that; and what serves namespaces that
- * users without privileges may have made, all of them together, by half of it, because they can
- * make many.
+ * It is bounded several times: all that exists, by a part of the machine's memory; what serves
+ * connections of one network namespace, by its share of that; what serves all namespaces but the
+ * first, together, by three quarters of it, because there are many; and what serves namespaces that
+ * users without privileges may have made, together, by half of it, because they can make many. Of
+ * what several namespaces take together, an eighth is left to those that have little.
  * As a bound comes near, new connections get smaller buffers, so that many connections cost little
  * each; beyond it, a connection becomes a TCP connection.
  */
@@ -26,7 +27,23 @@ MODULE_PARM_DESC(buffer_limit_mb,
 
 static unsigned long default_limit;
 static atomic_long_t used;		/* all that exists */
-static atomic_long_t used_by_guests;	/* what serves namespaces of users without privileges */
+
+/**
+ * struct sum - what several namespaces take together
+ * @used: bytes
+ * @eighths: most of it, in eighths of smc_memory_limit()
+ */
+struct sum {
+	atomic_long_t used;
+	unsigned int eighths;
+};
+
+/* A namespace counts in the first ones, smc_share.nr_sums of them */
+static struct sum sums[] = {
+	{ .eighths = 8 },	/* all */
+	{ .eighths = 6 },	/* all but the first one */
+	{ .eighths = 4 },	/* those that users without privileges may have made */
+};
 
 /** smc_share_init() - take the size of the machine's memory */
 void smc_share_init(void)
@@ -46,11 +63,6 @@ unsigned long smc_memory_limit(void)
 unsigned long smc_memory_used(void)
 {
 	return atomic_long_read(&used);
-}
-
-static unsigned long limit_of_guests(void)
-{
-	return smc_memory_limit() / 2;
 }
 
 /*
@@ -102,6 +114,7 @@ struct smc_share *smc_share_create(const struct net *net)
 		return NULL;
 	share->first = net_eq(net, &init_net);
 	share->guest = net->user_ns != &init_user_ns;
+	share->nr_sums = share->first ? 1 : share->guest ? 3 : 2;
 	refcount_set(&share->holders, 1);
 	atomic_long_set(&share->used, SMC_SHARE_ALIVE);
 	return share;
@@ -153,8 +166,8 @@ unsigned long smc_share_used(const struct smc_share *share)
  * smc_share_limit() - the most that may serve a namespace
  * @share: its share
  *
- * The first namespace is that of the host's own programs. They leave a quarter to all others, and
- * none of those takes more than a quarter, unless the sysctl says so.
+ * The first namespace is that of the host's own programs. It leaves a quarter to all others, they
+ * leave a quarter to it, and none of them takes more than a quarter, unless the sysctl allows it.
  * Any context.
  *
  * Return: bytes.
@@ -169,6 +182,14 @@ unsigned long smc_share_limit(const struct smc_share *share)
 	return share->first ? all / 4 * 3 : all / 4;
 }
 
+/* The last eighth is for namespaces that hold less than a 64th of the machine's limit */
+static unsigned long limit_of_sum(const struct sum *sum, const struct smc_share *share)
+{
+	unsigned long all = smc_memory_limit(), limit = all / 8 * sum->eighths;
+
+	return smc_share_used(share) < all / 64 ? limit : limit / 8 * 7;
+}
+
 /**
  * smc_share_offer() - what smc_share_take() would give now
  * @share: the share of the namespace, which is held
@@ -180,8 +201,11 @@ unsigned long smc_share_limit(const struct smc_share *share)
  */
 u32 smc_share_offer(const struct smc_share *share, u32 bytes)
 {
-	if (share->guest)
-		bytes = size_below(bytes, atomic_long_read(&used_by_guests), limit_of_guests());
+	unsigned int i;
+
+	for (i = 0; i < share->nr_sums; i++)
+		bytes = size_below(bytes, atomic_long_read(&sums[i].used),
+				   limit_of_sum(&sums[i], share));
 	return size_below(bytes, smc_share_used(share), smc_share_limit(share));
 }
 
@@ -196,12 +220,17 @@ u32 smc_share_offer(const struct smc_share *share, u32 bytes)
  */
 bool smc_share_take_exactly(struct smc_share *share, u32 bytes)
 {
-	if (share->guest && !add_below(bytes, &used_by_guests, limit_of_guests()))
-		return false;
+	unsigned int i;
+
+	for (i = 0; i < share->nr_sums; i++)
+		if (!add_below(bytes, &sums[i].used, limit_of_sum(&sums[i], share)))
+			goto err_sums;
 	if (add_below(bytes, &share->used, smc_share_limit(share) + SMC_SHARE_ALIVE))
 		return true;
-	if (share->guest)
-		atomic_long_sub(bytes, &used_by_guests);
+
+err_sums:
+	while (i--)
+		atomic_long_sub(bytes, &sums[i].used);
 	return false;
 }
 
@@ -230,8 +259,10 @@ u32 smc_share_take(struct smc_share *share, u32 bytes)
  */
 void smc_share_give(struct smc_share *share, u32 bytes)
 {
-	if (share->guest)
-		atomic_long_sub(bytes, &used_by_guests);
+	unsigned int i;
+
+	for (i = 0; i < share->nr_sums; i++)
+		atomic_long_sub(bytes, &sums[i].used);
 	subtract_used(share, bytes);
 }
 
@@ -246,8 +277,10 @@ void smc_share_give(struct smc_share *share, u32 bytes)
  */
 void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes)
 {
-	if (to->guest)
-		atomic_long_add(bytes, &used_by_guests);
+	unsigned int i;
+
+	for (i = 0; i < to->nr_sums; i++)
+		atomic_long_add(bytes, &sums[i].used);
 	atomic_long_add(bytes, &to->used);
 	smc_share_give(from, bytes);
 }

@@ -22,6 +22,7 @@ struct net;
  * @limit_mb: most of it, in MiB; 0: a part of the machine's limit. Written by sysctl
  * @first: it is that of the first namespace; constant
  * @guest: a user without privileges may have made the namespace; constant
+ * @nr_sums: in how many sums of several namespaces it counts; constant
  */
 struct smc_share {
 	refcount_t holders;
@@ -29,6 +30,7 @@ struct smc_share {
 	int limit_mb;
 	bool first;
 	bool guest;
+	unsigned int nr_sums;
 };
 
 void smc_share_init(void);

@@ -5,6 +5,7 @@ What a namespace may hold of the memory for buffers, and how many closed connect
 their peers. Run in the first namespace.
 """
 
+import ctypes
 import fcntl
 import os
 import socket
@@ -19,6 +20,8 @@ from spec import Family
 BUFLIMIT = 0x03100006
 BUFFER = 1 << 19
 LIMIT = 32 << 20
+SMALL_LIMIT = 8 << 20
+GREEDY = 64     # connections that fill a quarter of that with the smallest buffers
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
 UNREAD = 16
 
@@ -47,14 +50,25 @@ def close(pairs):
             end.close()
 
 
-def tenant(report, go):
-    """An unprivileged user, root in a namespace of its own, takes all it can get."""
+def enter_unprivileged():
+    """An unprivileged user, root in a namespace of its own."""
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
     nl.own_namespace()
+
+
+def enter_container():
+    """A network namespace as containers have it."""
+    if smc.LIBC.unshare(nl.CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), 'unshare')
+
+
+def tenant(report, go, enter, nr):
+    """Takes all it can get."""
+    enter()
     set_up()
-    pairs = connections(LIMIT // BUFFER)
+    pairs = connections(nr)
     now = stats()
     writable = os.access('/proc/sys/net/smc/buffer_limit', os.W_OK)
     os.write(report, f'{now["share-used"]} {now["share-limit"]} {int(writable)}'.encode())
@@ -68,13 +82,13 @@ def set_up():
         fcntl.ioctl(sock, 0x8914, struct.pack('16sh14x', b'lo', 1))
 
 
-def start_tenant():
+def start_tenant(enter=enter_unprivileged, nr=LIMIT // BUFFER):
     report, go = os.pipe(), os.pipe()
     pid = os.fork()
     if not pid:
         status = 1
         try:
-            tenant(report[1], go[0])
+            tenant(report[1], go[0], enter, nr)
             status = 0
         finally:
             os.close(report[1])
@@ -82,6 +96,14 @@ def start_tenant():
     os.close(report[1])
     used, limit, writable = os.read(report[0], 100).split()
     return pid, go[1], int(used), int(limit), int(writable)
+
+
+def end_tenants(tenants):
+    for pid, go, *_ in tenants:
+        os.write(go, b'x')
+        equal('a tenant ended well', os.waitpid(pid, 0)[1], 0)
+    check('nothing is held any more', smc.eventually(lambda: not stats()['share-used']))
+    PARAMETER.write_text('0', encoding='ascii')
 
 
 def shares():
@@ -102,11 +124,24 @@ def shares():
           now['smcd-tech']['clnt-v2-succ'] - before['smcd-tech']['clnt-v2-succ'], 4)
     check('what there is, is bounded', now['buffer-used'] <= LIMIT, now['buffer-used'])
     close(pairs)
-    for pid, go, *_ in tenants:
-        os.write(go, b'x')
-        equal('a tenant ended well', os.waitpid(pid, 0)[1], 0)
-    check('nothing is held any more', smc.eventually(lambda: not stats()['share-used']))
-    PARAMETER.write_text('0', encoding='ascii')
+    end_tenants(tenants)
+
+
+def containers():
+    """Four namespaces of root take all they can get, so there is little for the fifth."""
+    PARAMETER.write_text(str(SMALL_LIMIT >> 20), encoding='ascii')
+    before = stats()
+    tenants = [start_tenant(enter_container, GREEDY) for _ in range(4)]
+    held = sum(t[2] for t in tenants)
+    check('containers come near three quarters', held > SMALL_LIMIT // 2, held)
+    check('and hold no more', held <= SMALL_LIMIT // 4 * 3, held)
+    tenants.append(start_tenant(enter_container, 1))
+    check('another one gets an SMC connection', tenants[-1][2], [t[2] for t in tenants])
+    pairs = connections(4)
+    equal('the first namespace gets SMC connections',
+          stats()['smcd-tech']['clnt-v2-succ'] - before['smcd-tech']['clnt-v2-succ'], 4)
+    close(pairs)
+    end_tenants(tenants)
 
 
 def own_limit():
@@ -152,4 +187,4 @@ def orphans():
     smc.sysctl('max_orphans', most)
 
 
-run(orphans, own_limit, shares)
+run(orphans, own_limit, shares, containers)
