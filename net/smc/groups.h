@@ -13,20 +13,24 @@
 #include <linux/siphash.h>
 #include <linux/spinlock.h>
 
+#include "types.h"
+
 #define SMC_GROUP_HASH_BITS	8
 #define SMC_PEER_CLASSES	128
 
 /**
  * struct smc_peer_class - link groups with the peers of one class of addresses
  * @nr: groups, forming ones and those included that no connection can join any more
- * @nr_forming: groups of SMC-R and the server's role that are being formed
+ * @nr_forming: groups of the server's role that are being formed
+ * @forming: the same of both modes, oldest first
  * @idle: groups of the server's role without connections, oldest first
  *
  * A keyed hash spreads addresses over the classes, so a few addresses share one.
  */
 struct smc_peer_class {
 	unsigned int nr;
-	unsigned int nr_forming;
+	unsigned int nr_forming[SMC_MODES];
+	struct list_head forming;
 	struct list_head idle;
 };
 
@@ -38,7 +42,7 @@ struct smc_peer_class {
  * @by_key: the same and, of the server's role, those that are being formed
  * @classes: by the hash of the peer's address
  * @nr: number of groups, as in the classes
- * @nr_forming: groups of SMC-R and the server's role that are being formed
+ * @nr_forming: those of the server's role that are being formed
  * @secret: makes it impossible to choose keys that end up in one bucket; constant
  * @alive: groups whose memory is there. The namespace waits for the last one
  */
@@ -49,7 +53,7 @@ struct smc_groups {
 	DECLARE_HASHTABLE(by_key, SMC_GROUP_HASH_BITS);
 	struct smc_peer_class classes[SMC_PEER_CLASSES];
 	unsigned int nr;
-	unsigned int nr_forming;
+	unsigned int nr_forming[SMC_MODES];
 	siphash_key_t secret;
 	atomic_t alive;
 };
@@ -61,8 +65,10 @@ static inline void smc_groups_init(struct smc_groups *groups)
 	spin_lock_init(&groups->lock);
 	INIT_LIST_HEAD(&groups->list);
 	hash_init(groups->by_key);
-	for (i = 0; i < SMC_PEER_CLASSES; i++)
+	for (i = 0; i < SMC_PEER_CLASSES; i++) {
+		INIT_LIST_HEAD(&groups->classes[i].forming);
 		INIT_LIST_HEAD(&groups->classes[i].idle);
+	}
 	get_random_bytes(&groups->secret, sizeof(groups->secret));
 	atomic_set(&groups->alive, 0);
 }

@@ -29,9 +29,9 @@
 #include "table.h"
 
 #define CLIENT_EXTRA	10	/* seconds that the client waits longer, at most */
-#define FORMING_MAX	256	/* groups of SMC-R that a namespace forms at a time, as server */
-#define FORMING_OF_CLASS 64	/* those of them with peers of one class of addresses */
-#define FORMING_OF_KEY	4	/* those of them with one peer */
+#define FORMING_MAX	256U	/* groups of SMC-R that a namespace forms at a time, as server */
+#define FORMING_OF_CLASS 64U	/* of SMC-R, or of SMC-D, with peers of one class of addresses */
+#define FORMING_OF_KEY	4	/* of SMC-R with one peer */
 #define WAKE_AT_ONCE	32	/* connections, before the lock is released */
 
 /* How long others wait for a first contact; with SMC-R the link is tried */
@@ -190,7 +190,7 @@ static struct smc_group *alloc_group(struct net *net, const struct smc_group_key
 	kref_init(&group->ref);
 	INIT_LIST_HEAD(&group->list);
 	INIT_HLIST_NODE(&group->node);
-	INIT_LIST_HEAD(&group->idle_node);
+	INIT_LIST_HEAD(&group->class_node);
 	INIT_LIST_HEAD(&group->waiting);
 	INIT_DELAYED_WORK(&group->idle, idle_work);
 	INIT_WORK(&group->end, end_work);
@@ -210,14 +210,20 @@ static bool has_bad_path(struct net *net, const struct smc_group_key *key,
 	return key->variant & SMC_VARIANTS_R && smc_path_is_bad(net, &path);
 }
 
-/* Count a new group in; one that has no connections may have to go for it */
-static int admit_group(struct smc_groups *groups, struct smc_group *group)
+static struct smc_group_caps read_caps(const struct smc_group *group)
 {
 	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
-	const struct smc_group_caps caps = {
+
+	return (struct smc_group_caps) {
 		.all = READ_ONCE(knobs->max_groups),
 		.of_peer = READ_ONCE(knobs->max_groups_per_peer),
 	};
+}
+
+/* Count a new group in; one that has no connections may have to go for it */
+static int admit_group(struct smc_groups *groups, struct smc_group *group)
+{
+	const struct smc_group_caps caps = read_caps(group);
 	struct smc_group *evicted;
 	int err;
 
@@ -225,6 +231,27 @@ static int admit_group(struct smc_groups *groups, struct smc_group *group)
 	if (evicted)
 		queue_work(smc_wq, &evicted->end);	/* with the list's reference */
 	return err;
+}
+
+/* Many first contacts of SMC-D cost little: they may be a quarter of all groups */
+static unsigned int forming_max(const struct smc_group *group)
+{
+	if (group->transport->mode == SMC_MODE_R)
+		return FORMING_MAX;
+	return max(read_caps(group).all / 4, FORMING_OF_CLASS);
+}
+
+/* The handshake of a group that is evicted ends it; those that wait for the group are woken then */
+static void evict_forming(struct smc_groups *groups, const struct smc_group *fresh)
+{
+	const struct smc_group_caps caps = {
+		.all = forming_max(fresh),
+		.of_peer = FORMING_OF_CLASS,
+	};
+	struct smc_group *evicted = smc_table_evict_forming(groups, fresh, &caps);
+
+	if (evicted)
+		evicted->former->progress(evicted->former);
 }
 
 /*
@@ -325,9 +352,11 @@ static bool is_worth_waiting(struct smc_group_entry *entry, struct smc_group *fo
 static bool may_form(struct smc_groups *groups, const struct smc_group_entry *entry,
 		     unsigned int nr)
 {
-	return entry->transport->mode != SMC_MODE_R ||
-	       (nr < FORMING_OF_KEY && groups->nr_forming < FORMING_MAX &&
-		smc_table_forming_of(groups, &entry->key.remote) < FORMING_OF_CLASS);
+	enum smc_mode mode = entry->transport->mode;
+
+	return mode != SMC_MODE_R ||
+	       (nr < FORMING_OF_KEY &&
+		smc_table_forming_of(groups, &entry->key.remote, mode) < FORMING_OF_CLASS);
 }
 
 /* Join, wait, or take @fresh. Return: the group, NULL if a new one is needed, or an ERR_PTR */
@@ -360,7 +389,8 @@ static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *e
 	err = admit_group(groups, fresh);
 	if (err)
 		return ERR_PTR(err);
-	smc_table_add_forming(groups, fresh);
+	evict_forming(groups, fresh);
+	smc_table_add_forming(groups, fresh, entry->conn);
 	return fresh;
 }
 
@@ -436,14 +466,20 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
  */
 void smc_group_publish(struct smc_group *group)
 {
+	const struct smc_group_caps caps = read_caps(group);
 	struct smc_groups *groups = groups_of(group);
+	struct smc_group *evicted = NULL;
 	bool listed;
 
 	spin_lock_bh(&groups->lock);
 	listed = !group->discarded && list_empty(&group->list);
-	if (listed)
+	if (listed) {
 		smc_table_add(groups, group);
+		evicted = smc_table_evict_idle(groups, group, &caps);
+	}
 	spin_unlock_bh(&groups->lock);
+	if (evicted)
+		queue_work(smc_wq, &evicted->end);	/* with the list's reference */
 	wake_waiting(groups, group);
 	if (listed)
 		report_up(group);

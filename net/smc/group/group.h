@@ -58,9 +58,11 @@ struct smc_group_key {
  * @node: in smc_groups.by_key
  * @peer_class: the class in which it counts until no connection can find it, and none is in it;
  *	NULL before it is admitted
- * @idle_node: in smc_peer_class.idle
+ * @class_node: in smc_peer_class.forming or .idle
  * @forming: in smc_groups.by_key, but not in smc_groups.list: its first connection is in the
  *	handshake
+ * @former: the connection of that handshake, while @forming
+ * @is_evicted: another first contact has its place; the handshake ends
  * @is_slow: the first contact takes longer than other connections wait for it
  * @waiting: struct smc_group_entry of connections that wait until it is formed
  * @discarded: never to be listed again
@@ -87,8 +89,10 @@ struct smc_group {
 	u64 serial;
 	struct hlist_node node;
 	struct smc_peer_class *peer_class;
-	struct list_head idle_node;
+	struct list_head class_node;
 	bool forming;
+	struct smc_conn *former;
+	bool is_evicted;
 	bool is_slow;
 	struct list_head waiting;
 	bool discarded;

@@ -125,7 +125,7 @@ struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_gro
 void smc_table_join(struct smc_group *group)
 {
 	group->conns++;
-	list_del_init(&group->idle_node);
+	list_del_init(&group->class_node);
 	kref_get(&group->ref);
 }
 
@@ -155,21 +155,76 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 }
 
 /**
- * smc_table_forming_of() - how many first contacts of SMC-R are under way with one address?
+ * smc_table_forming_of() - how many first contacts are under way with one address?
  * @groups: the table
  * @remote: the address of the peers
+ * @mode: count those of this mode
  *
  * Return: how many; a few other addresses may be counted in.
  */
-unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote)
+unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote,
+				  enum smc_mode mode)
 {
 	lockdep_assert_held(&groups->lock);
-	return find_class(groups, remote)->nr_forming;
+	return find_class(groups, remote)->nr_forming[mode];
+}
+
+static struct smc_peer_class *find_fullest(struct smc_groups *groups, enum smc_mode mode)
+{
+	struct smc_peer_class *fullest = groups->classes;
+	unsigned int i;
+
+	for (i = 1; i < SMC_PEER_CLASSES; i++)
+		if (groups->classes[i].nr_forming[mode] > fullest->nr_forming[mode])
+			fullest = &groups->classes[i];
+	return fullest;
+}
+
+static struct smc_group *oldest_forming(struct smc_peer_class *class, enum smc_mode mode)
+{
+	struct smc_group *group;
+
+	list_for_each_entry(group, &class->forming, class_node)
+		if (group->transport->mode == mode)
+			return group;
+	return NULL;
+}
+
+/**
+ * smc_table_evict_forming() - make room for another first contact
+ * @groups: the table
+ * @fresh: its group
+ * @caps: most first contacts of the same mode
+ *
+ * A peer proves nothing by a Proposal. The oldest of those that have proved nothing goes, where
+ * there are most; so a silent peer takes the place of another silent one.
+ *
+ * Return: NULL, or a group that no connection joins any more; its connection has to leave it.
+ */
+struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
+					  const struct smc_group *fresh,
+					  const struct smc_group_caps *caps)
+{
+	struct smc_peer_class *class = find_class(groups, &fresh->key.remote);
+	enum smc_mode mode = fresh->transport->mode;
+	struct smc_group *group = NULL;
+
+	lockdep_assert_held(&groups->lock);
+	if (class->nr_forming[mode] >= caps->of_peer)
+		group = oldest_forming(class, mode);
+	else if (groups->nr_forming[mode] >= caps->all)
+		group = oldest_forming(find_fullest(groups, mode), mode);
+	if (!group)
+		return NULL;
+	group->discarded = true;
+	WRITE_ONCE(group->is_evicted, true);
+	smc_table_remove(groups, group);
+	return group;
 }
 
 static struct smc_group *oldest_idle(struct smc_peer_class *class)
 {
-	return list_first_entry_or_null(&class->idle, struct smc_group, idle_node);
+	return list_first_entry_or_null(&class->idle, struct smc_group, class_node);
 }
 
 static struct smc_group *any_idle(struct smc_groups *groups)
@@ -182,13 +237,35 @@ static struct smc_group *any_idle(struct smc_groups *groups)
 	return group;
 }
 
+/* Those that are being formed have a limit of their own */
+static unsigned int nr_formed(unsigned int nr, const unsigned int *nr_forming)
+{
+	return nr - nr_forming[SMC_MODE_R] - nr_forming[SMC_MODE_D];
+}
+
+/* Is there a place for @nr more? Else @idle is one that would make it, or NULL */
+static bool has_place(struct smc_groups *groups, struct smc_peer_class *class,
+		      const struct smc_group_caps *caps, unsigned int nr, struct smc_group **idle)
+{
+	*idle = NULL;
+	if (nr_formed(class->nr, class->nr_forming) + nr > caps->of_peer)
+		*idle = oldest_idle(class);
+	else if (nr_formed(groups->nr, groups->nr_forming) + nr > caps->all)
+		*idle = oldest_idle(class) ?: any_idle(groups);
+	else
+		return true;
+	return false;
+}
+
 /**
  * smc_table_admit() - count a new group in
  * @groups: the table
  * @group: the group, with its key
- * @caps: limits
+ * @caps: limits of groups that are formed
  * @evicted: result: a group without connections that made room, or NULL; the caller has the
  *	list's reference to it, and ends it
+ *
+ * A server's group has to be formed before another one goes for it: smc_table_evict_idle().
  *
  * Return: 0, or -EUSERS if there are too many.
  */
@@ -196,17 +273,20 @@ int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 		    const struct smc_group_caps *caps, struct smc_group **evicted)
 {
 	struct smc_peer_class *class = find_class(groups, &group->key.remote);
+	struct smc_group *idle;
 
 	lockdep_assert_held(&groups->lock);
 	*evicted = NULL;
-	if (class->nr >= caps->of_peer)
-		*evicted = oldest_idle(class);
-	else if (groups->nr >= caps->all)
-		*evicted = oldest_idle(class) ?: any_idle(groups);
-	if (*evicted)
-		smc_table_remove(groups, *evicted);
-	if (class->nr >= caps->of_peer || groups->nr >= caps->all)
-		return -EUSERS;
+	if (!has_place(groups, class, caps, 1, &idle)) {
+		if (!idle)
+			return -EUSERS;
+		if (group->key.role == SMC_CLIENT) {
+			smc_table_remove(groups, idle);
+			*evicted = idle;
+			if (!has_place(groups, class, caps, 1, &idle))
+				return -EUSERS;
+		}
+	}
 	class->nr++;
 	groups->nr++;
 	group->peer_class = class;
@@ -214,30 +294,59 @@ int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 }
 
 /**
+ * smc_table_evict_idle() - a group that was formed takes the place of one without connections
+ * @groups: the table
+ * @group: the group, from smc_table_add()
+ * @caps: as for smc_table_admit()
+ *
+ * Several groups may have been admitted in view of one that was idle. So there may be too many, as
+ * many as are formed at a time.
+ *
+ * Return: NULL, or a group that is unlisted; the caller has the list's reference to it, and ends
+ * it.
+ */
+struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct smc_group *group,
+				       const struct smc_group_caps *caps)
+{
+	struct smc_group *idle;
+
+	lockdep_assert_held(&groups->lock);
+	has_place(groups, group->peer_class, caps, 0, &idle);
+	if (idle)
+		smc_table_remove(groups, idle);
+	return idle;
+}
+
+/**
  * smc_table_add_forming() - others may wait for the group
  * @groups: the table
  * @group: an admitted group of the server's role
+ * @former: the connection that forms it
  */
-void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group)
+void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group,
+			   struct smc_conn *former)
 {
+	enum smc_mode mode = group->transport->mode;
+
 	lockdep_assert_held(&groups->lock);
 	group->forming = true;
-	if (group->transport->mode == SMC_MODE_R) {
-		groups->nr_forming++;
-		group->peer_class->nr_forming++;
-	}
+	group->former = former;
+	groups->nr_forming[mode]++;
+	group->peer_class->nr_forming[mode]++;
+	list_add_tail(&group->class_node, &group->peer_class->forming);
 	hash_add(groups->by_key, &group->node, hash_key(groups, &group->key));
 }
 
 static void set_formed(struct smc_groups *groups, struct smc_group *group)
 {
+	enum smc_mode mode = group->transport->mode;
+
 	if (!group->forming)
 		return;
 	group->forming = false;
-	if (group->transport->mode == SMC_MODE_R) {
-		groups->nr_forming--;
-		group->peer_class->nr_forming--;
-	}
+	groups->nr_forming[mode]--;
+	group->peer_class->nr_forming[mode]--;
+	list_del_init(&group->class_node);
 }
 
 /**
@@ -284,7 +393,7 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 	set_formed(groups, group);
 	hash_del(&group->node);
 	list_del_init(&group->list);
-	list_del_init(&group->idle_node);
+	list_del_init(&group->class_node);
 	if (!group->conns)
 		count_out(groups, group);
 	return listed;
@@ -302,5 +411,5 @@ void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group)
 {
 	lockdep_assert_held(&groups->lock);
 	if (group->key.role == SMC_SERVER)
-		list_add_tail(&group->idle_node, &group->peer_class->idle);
+		list_add_tail(&group->class_node, &group->peer_class->idle);
 }

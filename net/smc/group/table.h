@@ -24,9 +24,16 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 				    unsigned int *nr);
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 		    const struct smc_group_caps *caps, struct smc_group **evicted);
-unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote);
-void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group);
+unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote,
+				  enum smc_mode mode);
+struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
+					  const struct smc_group *fresh,
+					  const struct smc_group_caps *caps);
+void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group,
+			   struct smc_conn *former);
 void smc_table_add(struct smc_groups *groups, struct smc_group *group);
+struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct smc_group *group,
+				       const struct smc_group_caps *caps);
 bool smc_table_remove(struct smc_groups *groups, struct smc_group *group);
 
 void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group);

@@ -396,6 +396,8 @@ static enum smc_outcome idle(struct smc_handshake *hs, bool *more)
 	*more = false;
 	if (time_after_eq(jiffies, hs->deadline))
 		return smc_handshake_fail(hs, -ETIMEDOUT);
+	if (hs->conn->group && READ_ONCE(hs->conn->group->is_evicted))
+		return smc_handshake_fail(hs, -ECONNRESET);
 	return SMC_PENDING;
 }
 
