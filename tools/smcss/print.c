@@ -32,6 +32,10 @@ void print_header(const struct view *view)
 	if (view->smcd)
 		printf("%-16s %-16s %-16s %-16s Linkid", "GID", "Token",
 		       "Peer-GID", "Peer-Token");
+	if (view->netns)
+		fputs(" Netns", stdout);
+	if (view->processes)
+		fputs(" Process", stdout);
 	putchar('\n');
 }
 
@@ -149,7 +153,29 @@ static void print_peer(const struct view *view, const struct sock *sk)
 		print_dmb(sk);
 }
 
-void print_sock(const struct view *view, const struct sock *sk)
+static void print_netns(const struct netns *ns)
+{
+	if (ns->name)
+		printf(" netns:%s", ns->name);
+	else
+		printf(" netns:[%llu]", (unsigned long long)ns->inode);
+}
+
+/* As ss(8) does; nothing for a socket that no process has (yet, or any more) */
+static void print_processes(const struct process_list *list, const struct sock *sk)
+{
+	const struct process *process;
+	size_t count, i;
+
+	process = process_list_find(list, sk->base.diag_inode, &count);
+	for (i = 0; i < count; i++)
+		printf("%s(\"%s\",pid=%d,fd=%d)", i ? "," : " users:(", process[i].name,
+		       process[i].pid, process[i].fd);
+	if (count)
+		putchar(')');
+}
+
+void print_sock(const struct view *view, const struct owner *owner, const struct sock *sk)
 {
 	char number[8];
 
@@ -160,5 +186,9 @@ void print_sock(const struct view *view, const struct sock *sk)
 		print_address(view, sk, false);
 	if (sock_is_open(sk))
 		print_peer(view, sk);
+	if (owner->netns)
+		print_netns(owner->netns);
+	if (owner->processes)
+		print_processes(owner->processes, sk);
 	putchar('\n');
 }

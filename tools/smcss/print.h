@@ -5,6 +5,8 @@
 #include <stdbool.h>
 
 #include "json.h"
+#include "netns.h"
+#include "process.h"
 #include "sock.h"
 
 /**
@@ -14,6 +16,8 @@
  * @smcr: SMC-R details
  * @wide: addresses in full length
  * @explain: fallback reasons also in words
+ * @netns: the network namespace of each socket
+ * @processes: the processes that have it
  */
 struct view {
 	bool	debug;
@@ -21,12 +25,24 @@ struct view {
 	bool	smcr;
 	bool	wide;
 	bool	explain;
+	bool	netns;
+	bool	processes;
+};
+
+/**
+ * struct owner - whose sockets are shown
+ * @netns: their network namespace, or NULL if that is not shown
+ * @processes: the processes that have them, or NULL if that is not shown
+ */
+struct owner {
+	const struct netns		*netns;
+	const struct process_list	*processes;
 };
 
 void print_header(const struct view *view);
-void print_sock(const struct view *view, const struct sock *sk);
+void print_sock(const struct view *view, const struct owner *owner, const struct sock *sk);
 
 /* All that is known, whatever the view. */
-void print_sock_json(struct json *j, const struct sock *sk);
+void print_sock_json(struct json *j, const struct owner *owner, const struct sock *sk);
 
 #endif /* SMCSS_PRINT_H */

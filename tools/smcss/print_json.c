@@ -136,7 +136,34 @@ static void json_open_sock(struct json *j, const struct sock *sk)
 		json_dmb(j, &sk->dmb);
 }
 
-void print_sock_json(struct json *j, const struct sock *sk)
+static void json_netns(struct json *j, const struct netns *ns)
+{
+	json_object(j, "netns");
+	json_uint(j, "inode", ns->inode);
+	if (ns->name)
+		json_string(j, "name", ns->name);
+	json_object_end(j);
+}
+
+static void json_processes(struct json *j, const struct process_list *list,
+			   const struct sock *sk)
+{
+	const struct process *process;
+	size_t count, i;
+
+	process = process_list_find(list, sk->base.diag_inode, &count);
+	json_array(j, "processes");
+	for (i = 0; i < count; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", process[i].name);
+		json_uint(j, "pid", process[i].pid);
+		json_uint(j, "fd", process[i].fd);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void print_sock_json(struct json *j, const struct owner *owner, const struct sock *sk)
 {
 	char number[8];
 
@@ -150,5 +177,9 @@ void print_sock_json(struct json *j, const struct sock *sk)
 		json_end_point(j, sk, false);
 	if (sock_is_open(sk))
 		json_open_sock(j, sk);
+	if (owner->netns)
+		json_netns(j, owner->netns);
+	if (owner->processes)
+		json_processes(j, owner->processes, sk);
 	json_object_end(j);
 }

@@ -27,11 +27,13 @@ static struct options {
 
 static const struct option long_options[] = {
 	{ "all",	no_argument,		NULL, 'a' },
+	{ "all-netns",	no_argument,		NULL, 'N' },
 	{ "debug",	no_argument,		NULL, 'd' },
 	{ "explain",	no_argument,		NULL, 'e' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ "json",	no_argument,		NULL, 'j' },
 	{ "listening",	no_argument,		NULL, 'l' },
+	{ "processes",	no_argument,		NULL, 'p' },
 	{ "smcd",	no_argument,		NULL, 'D' },
 	{ "smcr",	no_argument,		NULL, 'R' },
 	{ "version",	no_argument,		NULL, 'v' },
@@ -51,6 +53,8 @@ static void usage(FILE *out)
 	      "  -d, --debug         show buffers and cursors\n"
 	      "  -D, --smcd          SMC-D connections only, with details\n"
 	      "  -R, --smcr          SMC-R connections only, with details\n"
+	      "  -p, --processes     show which processes have the socket\n"
+	      "  -N, --all-netns     sockets of all network namespaces\n"
 	      "  -W, --wide          do not cut addresses\n"
 	      "  -e, --explain       say in words why a connection uses TCP\n"
 	      "                      (always done when writing to a terminal)\n"
@@ -101,7 +105,7 @@ static void parse_options(int argc, char **argv)
 	int opt;
 
 	opts.view.explain = isatty(STDOUT_FILENO);
-	while ((opt = getopt_long(argc, argv, "adehjlDRvw::W", long_options,
+	while ((opt = getopt_long(argc, argv, "adehjlDNpRvw::W", long_options,
 				  NULL)) != -1) {
 		switch (opt) {
 		case 'a':
@@ -124,6 +128,12 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'D':
 			opts.view.smcd = true;
+			break;
+		case 'N':
+			opts.view.netns = true;
+			break;
+		case 'p':
+			opts.view.processes = true;
 			break;
 		case 'R':
 			opts.view.smcr = true;
@@ -177,28 +187,49 @@ static bool wanted(const struct sock *sk)
 	return true;
 }
 
-static void print_table(const struct netlink_list *list)
-{
-	struct sock sk;
-	size_t i;
+/**
+ * struct picture - all sockets at one time
+ * @json: where they go, if they are for a program
+ * @owner: whose sockets are shown next
+ * @error: the kernel refused a list
+ * @is_blurred: sockets came and went while the kernel listed them
+ */
+struct picture {
+	struct json	json;
+	struct owner	owner;
+	bool		error;
+	bool		is_blurred;
+};
 
-	print_header(&opts.view);
-	for (i = 0; i < list->count; i++)
-		if (sock_decode(list->msg[i], &sk) && wanted(&sk))
-			print_sock(&opts.view, &sk);
+static void begin_picture(struct picture *picture)
+{
+	picture->json.out = stdout;
+	if (opts.json)
+		json_array(&picture->json, NULL);
+	else
+		print_header(&opts.view);
 }
 
-static void print_json(const struct netlink_list *list)
+static void end_picture(struct picture *picture)
 {
-	struct json j = { .out = stdout };
+	if (opts.json)
+		json_array_end(&picture->json);
+	fflush(stdout);
+}
+
+static void print_list(struct picture *picture, const struct netlink_list *list)
+{
 	struct sock sk;
 	size_t i;
 
-	json_array(&j, NULL);
-	for (i = 0; i < list->count; i++)
-		if (sock_decode(list->msg[i], &sk) && wanted(&sk))
-			print_sock_json(&j, &sk);
-	json_array_end(&j);
+	for (i = 0; i < list->count; i++) {
+		if (!sock_decode(list->msg[i], &sk) || !wanted(&sk))
+			continue;
+		if (opts.json)
+			print_sock_json(&picture->json, &picture->owner, &sk);
+		else
+			print_sock(&opts.view, &picture->owner, &sk);
+	}
 }
 
 /*
@@ -245,32 +276,83 @@ static void complain(const struct netlink *nl)
 		fprintf(stderr, "Error: %s\n", nl->trouble);
 		return;
 	}
+	/* "No such file" tells the user less than the name of the module */
+	if (nl->error == ENOENT && !nl->text[0]) {
+		fprintf(stderr, "smcss: %s not loaded\n",
+			load_family() ? "module smc_diag is" : "SMC module");
+		return;
+	}
 	fprintf(stderr, "RTNETLINK answers: %s\n", strerror(nl->error));
 	if (nl->text[0])
 		fprintf(stderr, "smcss: %s\n", nl->text);
-	else if (nl->error == ENOENT)
-		fprintf(stderr, "smcss: %s not loaded\n",
-			load_family() ? "module smc_diag is" : "SMC module");
 }
 
-/* One picture of all sockets. Returns the exit status. */
-static int show(struct netlink *nl)
+static void show_list(struct picture *picture, struct netlink *nl)
 {
 	struct netlink_list list;
-	int ret = dump(nl, &list);
 
-	if (opts.json)
-		print_json(&list);
-	else
-		print_table(&list);
-	fflush(stdout);
-	if (ret)
+	if (dump(nl, &list)) {
+		fflush(stdout);
 		complain(nl);
-	if (list.interrupted)
-		fputs("Error: Dump interrupted\n", stderr);
-	ret = ret || list.interrupted ? EXIT_FAILURE : EXIT_SUCCESS;
+		picture->error = true;
+	}
+	print_list(picture, &list);
+	picture->is_blurred |= list.interrupted;
 	netlink_list_free(&list);
-	return ret;
+}
+
+/* Sockets of the network namespace that this program is in. @ns: how to call it, or NULL */
+static void show_netns(const struct netns *ns, void *data)
+{
+	struct picture *picture = data;
+	struct netlink nl;
+	int err;
+
+	if (picture->error)	/* the others would fail in the same way */
+		return;
+	picture->owner.netns = ns;
+	err = netlink_open(&nl, NETLINK_SOCK_DIAG);
+	if (err) {
+		fprintf(stderr, "smcss: cannot open netlink socket: %s\n", strerror(-err));
+		picture->error = true;
+		return;
+	}
+	show_list(picture, &nl);
+	netlink_close(&nl);
+}
+
+static void show_all_netns(struct picture *picture)
+{
+	int err = netns_for_each(show_netns, picture);
+
+	if (!err || picture->error)
+		return;
+	fflush(stdout);
+	fprintf(stderr, "smcss: cannot see all network namespaces: %s\n", strerror(-err));
+	picture->error = true;
+}
+
+/* Returns the exit status. */
+static int show(struct picture *picture)
+{
+	struct process_list processes = { };
+
+	memset(picture, 0, sizeof(*picture));
+	if (opts.view.processes) {
+		if (!process_list_read(&processes))
+			fputs("smcss: out of memory: no processes\n", stderr);
+		picture->owner.processes = &processes;
+	}
+	begin_picture(picture);
+	if (opts.view.netns)
+		show_all_netns(picture);
+	else
+		show_netns(NULL, picture);
+	end_picture(picture);
+	process_list_free(&processes);
+	if (picture->is_blurred)
+		fputs("Error: Dump interrupted\n", stderr);
+	return picture->error || picture->is_blurred ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static void print_time(void)
@@ -285,20 +367,21 @@ static void print_time(void)
 	printf("%s\n", text);
 }
 
-static int watch(struct netlink *nl)
+static int watch(void)
 {
 	struct timespec pause = {
 		.tv_sec = opts.interval,
 		.tv_nsec = (opts.interval - (time_t)opts.interval) * 1e9,
 	};
+	struct picture picture;
 	int ret;
 
 	for (;;) {
 		if (!opts.json)
 			print_time();
-		ret = show(nl);
+		ret = show(&picture);
 		/* a picture that is a little blurred is good enough here */
-		if (nl->error || ferror(stdout))
+		if (picture.error || ferror(stdout))
 			return ret;
 		if (!opts.json && !isatty(STDOUT_FILENO))
 			putchar('\n');
@@ -308,17 +391,8 @@ static int watch(struct netlink *nl)
 
 int main(int argc, char **argv)
 {
-	struct netlink nl;
-	int ret;
+	struct picture picture;
 
 	parse_options(argc, argv);
-	ret = netlink_open(&nl, NETLINK_SOCK_DIAG);
-	if (ret) {
-		fprintf(stderr, "smcss: cannot open netlink socket: %s\n",
-			strerror(-ret));
-		return EXIT_FAILURE;
-	}
-	ret = opts.interval ? watch(&nl) : show(&nl);
-	netlink_close(&nl);
-	return ret;
+	return opts.interval ? watch() : show(&picture);
 }

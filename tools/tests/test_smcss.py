@@ -2,7 +2,10 @@
 """smcss: what it asks the kernel, and what it makes of the answer."""
 
 import json
+import os
+import socket
 import struct
+import subprocess
 import time
 
 import kernel as k
@@ -296,12 +299,106 @@ def smcss_loads_the_family_when_nobody_has_yet(bench):
 def smcss_says_that_the_module_is_missing(bench):
     result = bench.run(["smcss"])
     equal((result.status, result.out), (1, HEADER + "\n"))
-    equal(result.err, "RTNETLINK answers: No such file or directory\n"
-                      "smcss: SMC module not loaded\n")
+    equal(result.err, "smcss: SMC module not loaded\n")
     result = bench.run(["smcss"], FAKE_SMC="ok")
-    contains(result.err, "smcss: module smc_diag is not loaded\n")
+    equal(result.err, "smcss: module smc_diag is not loaded\n")
     result = bench.run(["smcss", "-j"])
     equal((result.status, json.loads(result.out)), (1, []))
+
+
+HOLDER = """
+import os, socket, sys
+with open("/proc/self/comm", "w") as name:
+    name.write(sys.argv[1])
+sock = socket.socket()
+copy = os.dup(sock.fileno())
+print(os.fstat(copy).st_ino, sock.fileno(), copy, flush=True)
+sys.stdin.read()
+"""
+
+
+class Holder:
+    """A process of a name with a socket and a copy of it."""
+
+    def __init__(self, name):
+        # pylint: disable-next=consider-using-with
+        self.process = subprocess.Popen(["/usr/bin/python3", "-c", HOLDER, name],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        encoding="ascii")
+        self.pid = self.process.pid
+        self.inode, self.fd, self.copy = map(int, self.process.stdout.readline().split())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate("")
+
+
+@test
+def smcss_names_the_processes_of_a_socket(bench):
+    with Holder("two words") as holder, socket.socket() as own:
+        inode, fd = os.fstat(own.fileno()).st_ino, own.fileno()
+        with open("/proc/self/comm", encoding="ascii") as file:
+            name = file.read().strip()
+        sockets = [k.sock(k.LISTEN, holder.inode, LOCAL), k.sock(k.ACTIVE, inode, LOCAL, PEER),
+                   k.sock(k.ACTIVE, 0, LOCAL, PEER), k.sock(k.INIT, 1 << 60, LOCAL),
+                   k.sock(k.ACTIVE, inode, LOCAL, PEER, k.TCP, fallback=(0x03010000, 0))]
+        both = (f'(("two words",pid={holder.pid},fd={holder.fd}),'
+                f'("two words",pid={holder.pid},fd={holder.copy}))')
+        mine = f'(("{name}",pid={os.getpid()},fd={fd}))'
+        for option in ("-ap", "--all --processes"):
+            out = show(bench, sockets, *option.split())
+            check(out.splitlines()[0].endswith(" Process"), "no header")
+            equal([row.partition(" users:")[2] for row in rows(out)], [both, mine, "", "", mine])
+        contains(rows(out)[-1], "TCP 0x03010000 users:")
+        equal([row.partition(" users:")[2] for row in rows(show(bench, sockets, "-lp"))], [both])
+        data = json.loads(show(bench, sockets, "-ajp"))
+        equal(data[0]["processes"],
+              [{"name": "two words", "pid": holder.pid, "fd": holder.fd},
+               {"name": "two words", "pid": holder.pid, "fd": holder.copy}])
+        equal(data[2]["processes"], [])
+        check("processes" not in json.loads(show(bench, sockets, "-aj"))[0], "without -p")
+
+
+@test
+def smcss_prints_no_control_characters_of_names(bench):
+    with Holder("x\x1b[2Jy\tz") as holder:
+        out = show(bench, [k.sock(k.LISTEN, holder.inode, LOCAL)], "-lp")
+        contains(out, 'users:(("x?[2Jy?z",pid=')
+
+
+@test
+def smcss_looks_into_all_network_namespaces(bench):
+    """The test program plays each of them; guests have real ones."""
+    own = os.stat("/proc/self/ns/net").st_ino
+    bench.kernel.diag = lambda request: [k.sock(k.LISTEN, len(bench.kernel.requests), LOCAL)]
+    for option in ("-lN", "-l --all-netns"):
+        bench.kernel.requests.clear()
+        result = bench.run(["smcss", *option.split()], FAKE_NETNS="1")
+        check(result.out.splitlines()[0].endswith(" Netns"), "no header")
+        seen = [int(row.split()[2]) for row in rows(result.out)]
+        equal(seen, list(range(1, len(bench.kernel.requests) + 1)))
+        where = [row.split()[-1] for row in rows(result.out)]
+        equal(len(set(where)), len(where), "each of them once")
+        check(where[0] == f"netns:[{own}]" or "[" not in where[0], where[0])
+    bench.kernel.requests.clear()
+    data = json.loads(bench.run(["smcss", "-ljN"], FAKE_NETNS="1").out)
+    equal((data[0]["inode"], data[0]["netns"]["inode"]), (1, own))
+    check("netns" not in json.loads(show(bench, [k.sock(k.LISTEN, 1, LOCAL)], "-lj"))[0],
+          "without -N")
+
+
+@test
+def smcss_says_which_namespaces_it_may_not_see(bench):
+    bench.kernel.diag = lambda request: [k.sock(k.LISTEN, 1, LOCAL)]
+    prefix = [] if os.geteuid() else ["setpriv", "--reuid", "65534", "--regid", "65534",
+                                      "--clear-groups"]
+    os.chmod(bench.tmp, 0o755)
+    os.chmod(bench.kernel.path, 0o777)
+    result = bench.run([*prefix, bench.tool("smcss"), "-lN"])
+    equal((result.status, len(rows(result.out))), (1, 1))
+    contains(result.err, "smcss: cannot see all network namespaces: ")
 
 
 @test
