@@ -16,6 +16,9 @@
 #ifndef AF_SMC
 #define AF_SMC				43
 #endif
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC			256
+#endif
 
 #define SMC_MAX_PNETID_LEN		16
 

@@ -2,21 +2,66 @@
 #include <stddef.h>
 
 #include "advice.h"
+#include "module.h"
 
-#define PROGRAM "Start the program there with smc_run, and see that the module smc is loaded " \
-	"there. Something on the way may remove the TCP option of SMC."
+#define TCP_OPTION "Something on the way may remove the TCP option of SMC."
+#define OPEN_BEFORE "sockets that were open before \"smc on\" stay TCP. \"smc status\" shows " \
+	"for which programs it is on."
+#define RESTART "Restart the server: " OPEN_BEFORE
+#define RESTART_IF_LOCAL "If the server is on this host, for instance in a container, restart " \
+	"it: " OPEN_BEFORE " On another host, start it with smc_run or restart it after " \
+	"\"smc on\", and see that the module smc is loaded there. " TCP_OPTION
+#define START "Start the server with smc_run, or restart it after \"smc on\"."
+#define START_THERE "Start the program there with smc_run, or restart it after \"smc on\" " \
+	"there, and see that the module smc is loaded there. " TCP_OPTION
+#define OTHER_MODULE "Install and load the module of this tool, with which processes on one " \
+	"kernel need no device; " MODULE_ADVICE "."
 #define DEVICES "Between processes on one kernel no device is needed. Between hosts, both need " \
 	"an RDMA device in the same network; see \"smcr device\" and smc_pnet(8)."
+#define VARIANTS "net.smc.variants of this network namespace leaves kinds of SMC out: " \
+	"\"sysctl -w net.smc.variants=15\" allows all."
+#define VARIANTS_THERE "net.smc.variants of the server's network namespace may leave kinds of " \
+	"SMC out: see \"sysctl net.smc.variants\" there. "
 #define EIDS "Both hosts need a user EID in common: \"smcr ueid add NAME\" on both."
 #define RDMA "Look at the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
 #define PATH "Packets of RDMA do not get through: look for a firewall (UDP port 4791), at the " \
 	"MTU and the switches. net.smc.smcr_path_retry_time says when it is tried again."
 #define OPTION "The program uses what SMC has not: TCP Fast Open, TCP-MD5, TCP-AO, time stamps " \
 	"of adapters; or a BPF program has put the connection into a sockmap."
-#define BUFFERS "Raise net.smc.buffer_limit or buffer_limit_mb of the module smc, or close some " \
-	"connections."
+#define LIMITS "net.smc.buffer_limit of its network namespace, or buffer_limit_mb of the " \
+	"module smc. \"smcd -d stats\" there shows both: raise the one that is reached, or " \
+	"close some connections."
 #define MEMORY "Free memory, also in the memory cgroup, or use smaller buffers: net.smc.rmem."
 #define LATER "This may pass; try again."
+
+static const char *advise_program(const struct situation *situation)
+{
+	if (situation->is_policy_on)
+		return situation->is_local ? RESTART : RESTART_IF_LOCAL;
+	return situation->is_local ? START : START_THERE;
+}
+
+static const char *advise_devices(const struct situation *situation)
+{
+	if (situation->is_other_module)
+		return OTHER_MODULE;
+	if (situation->variants != MODULE_VARIANTS_ALL)
+		return VARIANTS;
+	return situation->peer_declined ? VARIANTS_THERE DEVICES : DEVICES;
+}
+
+static const char *advise_modes(const struct situation *situation)
+{
+	if (situation->variants != MODULE_VARIANTS_ALL)
+		return VARIANTS;
+	return "One end can do SMC-D only, the other SMC-R only. " VARIANTS_THERE DEVICES;
+}
+
+static const char *advise_buffers(const struct situation *situation)
+{
+	return situation->peer_declined ? "The limit is the server's: " LIMITS :
+					  "The limit is that of this end: " LIMITS;
+}
 
 static const struct {
 	uint32_t	reason;
@@ -26,17 +71,11 @@ static const struct {
 	{ 0x02010000, RDMA },
 	{ 0x02020000, RDMA },
 	{ 0x03000000, "Look at the kernel log, and at \"smc_pnet\" on both ends." },
-	{ 0x03010000, PROGRAM },
 	{ 0x03020000, "Data protected by IPsec cannot move through shared memory." },
-	{ 0x03030000, DEVICES },
-	{ 0x03030001, DEVICES },
-	{ 0x03030002, DEVICES },
 	{ 0x03030004, EIDS },
 	{ 0x03030005, EIDS },
 	{ 0x03030006, EIDS },
-	{ 0x03030007, DEVICES },
 	{ 0x03030008, EIDS },
-	{ 0x03040000, "One end can do SMC-D only, the other SMC-R only. " DEVICES },
 	{ 0x03060000, OPTION },
 	{ 0x03070000, "SMC-R version 1 works within one subnet only. For version 2: " EIDS },
 	{ 0x03080000, "Check the VLAN configuration of the interface." },
@@ -47,7 +86,6 @@ static const struct {
 	{ 0x030d0000, "Close some connections, or wait until others do." },
 	{ 0x030e0000, "The RDMA device needs a route to the peer; check \"ip route\"." },
 	{ 0x030f0000, "Check the routes between the RDMA devices of both ends." },
-	{ 0x03100006, BUFFERS },
 	{ 0x03100007, LATER },
 	{ 0x03100008, "Raise net.smc.max_link_groups or max_link_groups_per_peer, or wait." },
 	{ 0x03100009, PATH },
@@ -58,10 +96,23 @@ static const struct {
 	{ 0x09990003, RDMA },
 };
 
-const char *advice(uint32_t reason)
+const char *advice(uint32_t reason, const struct situation *situation)
 {
 	size_t i;
 
+	switch (reason) {
+	case 0x03010000:
+		return advise_program(situation);
+	case 0x03030000:
+	case 0x03030001:
+	case 0x03030002:
+	case 0x03030007:
+		return advise_devices(situation);
+	case 0x03040000:
+		return advise_modes(situation);
+	case 0x03100006:
+		return advise_buffers(situation);
+	}
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].reason == reason)
 			return table[i].text;

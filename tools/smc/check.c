@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,8 @@
 #include "check.h"
 #include "endpoint.h"
 #include "genl.h"
+#include "module.h"
+#include "policy/pins.h"
 #include "reason.h"
 #include "report.h"
 #include "sock.h"
@@ -85,8 +88,33 @@ static bool limited(struct genl *g)
 	return enabled;
 }
 
+/* The kernel's own module has its own devices and limits */
+static void check_module(struct report *report, struct situation *situation)
+{
+	int variants = module_variants();
+
+	situation->variants = variants < 0 ? MODULE_VARIANTS_ALL : variants;
+	situation->is_other_module = variants == -ENOENT;
+	if (situation->is_other_module)
+		report_finding(report, NOTE, "module", MODULE_ADVICE, MODULE_IS_OTHER);
+}
+
+/* Kinds of SMC that the operator has switched off */
+static void check_variants(struct report *report, const struct situation *situation)
+{
+	bool d = situation->variants & MODULE_VARIANTS_D;
+	bool r = situation->variants & MODULE_VARIANTS_R;
+
+	if (situation->variants == MODULE_VARIANTS_ALL)
+		return;
+	report_finding(report, NOTE, "setting", advice(0x03040000, situation),
+		       "net.smc.variants=%d: %s", situation->variants,
+		       !d && !r ? "all of SMC is off" : !d ? "SMC-D is off" :
+		       !r ? "SMC-R is off" : "some versions are off");
+}
+
 /* Nothing here is an obstacle by itself: it depends on the peer. */
-static void check_configuration(struct report *report)
+static void check_configuration(struct report *report, const struct situation *situation)
 {
 	int ism, rdma;
 	struct genl g;
@@ -102,13 +130,37 @@ static void check_configuration(struct report *report)
 		report_finding(report, GOOD, "devices", NULL, "%d for SMC-D, %d for SMC-R",
 			       ism > 0 ? ism : 0, rdma > 0 ? rdma : 0);
 	else
-		report_finding(report, NOTE, "devices", advice(0x03030000),
+		report_finding(report, NOTE, "devices", advice(0x03030000, situation),
 			       "neither SMC-D nor SMC-R has a device");
 	if (limited(&g))
 		report_finding(report, NOTE, "limit",
 			       "\"smcd hslimit disable\" switches it off.",
 			       "while many handshakes are pending, connections use TCP");
 	genl_close(&g);
+}
+
+/* "ip netns exec" hides the file system of BPF; a socket tells as well, if this program is meant */
+static bool is_policy_on(void)
+{
+	int fd, protocol = IPPROTO_TCP;
+	socklen_t len = sizeof(protocol);
+
+	if (pins_exist())
+		return true;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
+	close(fd);
+	return protocol == IPPROTO_SMC;
+}
+
+static void check_local(struct report *report, struct situation *situation)
+{
+	situation->is_policy_on = is_policy_on();
+	check_module(report, situation);
+	check_configuration(report, situation);
+	check_variants(report, situation);
 }
 
 static bool check_tcp(struct report *report, const struct endpoint *ep)
@@ -169,24 +221,25 @@ static int judge_by_family(struct report *report, int fd)
 	return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
 }
 
-static void explain(struct report *report, const struct sock *sk)
+static void explain(struct report *report, struct situation *situation, const struct sock *sk)
 {
 	uint32_t reason = sk->fallback.reason;
 	uint32_t peer = sk->fallback.peer_diagnosis;
 
+	situation->peer_declined = peer;
 	if (!sk->has_fallback)
 		report_finding(report, BAD, "smc", NULL, "the connection uses TCP");
 	else if (peer)
-		report_finding(report, BAD, "smc", advice(peer),
+		report_finding(report, BAD, "smc", advice(peer, situation),
 			       "the connection uses TCP: the peer declined, 0x%08x %s",
 			       peer, reason_text(peer));
 	else
-		report_finding(report, BAD, "smc", advice(reason),
+		report_finding(report, BAD, "smc", advice(reason, situation),
 			       "the connection uses TCP: 0x%08x %s", reason,
 			       reason_text(reason));
 }
 
-static int judge(struct report *report, int fd)
+static int judge(struct report *report, struct situation *situation, int fd)
 {
 	struct sock sk;
 
@@ -200,12 +253,13 @@ static int judge(struct report *report, int fd)
 		report_finding(report, GOOD, "smc", NULL, "the connection uses SMC-R");
 		return finish(report, USES_SMC, "SMCR", "A connection to there uses SMC-R.");
 	default:
-		explain(report, &sk);
+		explain(report, situation, &sk);
 		return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
 	}
 }
 
-static int check_smc(struct report *report, const struct endpoint *ep)
+static int check_smc(struct report *report, struct situation *situation,
+		     const struct endpoint *ep)
 {
 	int fd, status;
 
@@ -216,13 +270,14 @@ static int check_smc(struct report *report, const struct endpoint *ep)
 			       strerror(-fd));
 		return finish(report, UNKNOWN, NULL, "There is no connection to there.");
 	}
-	status = judge(report, fd);
+	status = judge(report, situation, fd);
 	close(fd);
 	return status;
 }
 
 int check(char *target, int family, bool json)
 {
+	struct situation situation = { .variants = MODULE_VARIANTS_ALL };
 	struct report report;
 	const char *problem;
 	struct endpoint ep;
@@ -235,14 +290,15 @@ int check(char *target, int family, bool json)
 	report_begin(&report, json);
 	smc = check_kernel(&report);
 	if (smc)
-		check_configuration(&report);
+		check_local(&report, &situation);
 	problem = endpoint_resolve(&ep, family);
 	if (problem) {
 		report_finding(&report, BAD, "address", NULL, "%s: %s", ep.host, problem);
 		return finish(&report, UNKNOWN, NULL, "There is no such host or port.");
 	}
+	situation.is_local = endpoint_is_local(&ep);
 	report_finding(&report, GOOD, "address", NULL, "%s is %s%s", ep.host, ep.text,
-		       endpoint_is_local(&ep) ? ", this host" : "");
+		       situation.is_local ? ", this host" : "");
 	if (!ep.port)
 		return finish(&report, smc ? UNKNOWN : USES_TCP, smc ? NULL : "TCP",
 			      "Name a port with a listening server to learn more.");
@@ -250,5 +306,5 @@ int check(char *target, int family, bool json)
 		return finish(&report, UNKNOWN, NULL, "There is no connection to there.");
 	if (!smc)
 		return finish(&report, USES_TCP, "TCP", "A connection to there uses TCP.");
-	return check_smc(&report, &ep);
+	return check_smc(&report, &situation, &ep);
 }

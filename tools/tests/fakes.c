@@ -238,10 +238,28 @@ int setns(int fd, int type)
 	return getenv("FAKE_NETNS") ? 0 : NEXT(setns)(fd, type);
 }
 
-/* The file with the statistics' baseline lies in FAKE_TMP instead of /tmp. */
-int open(const char *path, int flags, ...)
+/* What lies in FAKE_TMP instead: the statistics' baseline, settings of the module, the policy */
+static const char *redirect(const char *path, char *other, size_t size)
 {
 	const char *dir = getenv("FAKE_TMP");
+
+	if (!dir || (strncmp(path, "/tmp/.smcstats", 14) &&
+		     strncmp(path, "/proc/sys/net/smc/", 18) &&
+		     strncmp(path, "/sys/fs/bpf/smc/", 16)))
+		return path;
+	snprintf(other, size, "%s/%s", dir, strrchr(path, '/') + 1);
+	return other;
+}
+
+int access(const char *path, int mode)
+{
+	char other[512];
+
+	return NEXT(access)(redirect(path, other, sizeof(other)), mode);
+}
+
+int open(const char *path, int flags, ...)
+{
 	char other[512];
 	mode_t mode;
 	va_list ap;
@@ -249,9 +267,5 @@ int open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
 	va_end(ap);
-	if (dir && !strncmp(path, "/tmp/.smcstats", 14)) {
-		snprintf(other, sizeof(other), "%s/%s", dir, path + 5);
-		path = other;
-	}
-	return NEXT(open)(path, flags, mode);
+	return NEXT(open)(redirect(path, other, sizeof(other)), flags, mode);
 }

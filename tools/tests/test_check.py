@@ -2,6 +2,7 @@
 """smc check: each way it can end."""
 
 import json
+import os
 import socket
 import threading
 
@@ -54,7 +55,19 @@ def connection(bench, mode, fallback=(0, 0)):
     bench.kernel.diag = diag
 
 
-def examine(bench, *words, **environment):
+def put(bench, name, text):
+    """A file of the kernel, or None for none."""
+    path = os.path.join(bench.tmp, name)
+    if text is not None:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def examine(bench, *words, variants="15\n", policy=None, **environment):
+    put(bench, "variants", variants)
+    put(bench, "program", policy)       # what "smc on" keeps in the file system of BPF
     return bench.run(["smc", "check", *words], **{"FAKE_SMC": "ok", **environment})
 
 
@@ -88,9 +101,7 @@ def check_explains_fallback(bench):
         contains(result.out, "note  devices  neither SMC-D nor SMC-R has a device\n")
         contains(result.out, """\
 BAD   smc      the connection uses TCP: 0x03010000 peer does not support SMC
-            -> Start the program there with smc_run, and see that the module
-               smc is loaded there. Something on the way may remove the TCP
-               option of SMC.
+            -> Start the server with smc_run, or restart it after "smc on".
 
 A connection to there uses TCP.
 """)
@@ -101,6 +112,56 @@ A connection to there uses TCP.
         connection(bench, k.TCP, (0x12345678, 0))
         contains(examine(bench, f"127.0.0.1:{server.port}").out,
                  "uses TCP: 0x12345678 unknown reason\n\nA connection")
+
+
+def advice_for(bench, mode, fallback, **more):
+    """What check says to do about the connection, and all that it prints."""
+    with Server() as server:
+        bench.kernel.gen = gen()
+        connection(bench, mode, fallback)
+        result = examine(bench, "-j", f"127.0.0.1:{server.port}", **more)
+        steps = json.loads(result.out)["steps"]
+        return steps[-1].get("advice", ""), result.out
+
+
+@test
+def check_says_to_restart_what_is_older_than_the_policy(bench):
+    advice, _ = advice_for(bench, k.TCP, (0x03010000, 0))
+    contains(advice, "restart it after \"smc on\"")
+    advice, _ = advice_for(bench, k.TCP, (0x03010000, 0), policy="")
+    contains(advice, "Restart the server: sockets that were open before \"smc on\" stay TCP")
+    check("smc_run" not in advice, advice)
+
+
+@test
+def check_names_the_setting_that_is_in_the_way(bench):
+    for variants, text in (("1", "SMC-D is off"), ("5", "SMC-D is off"), ("8", "SMC-R is off"),
+                           ("0", "all of SMC is off"), ("12", "some versions are off")):
+        for reason in ((0x03030000, 0), (0x05000000, 0x03030001), (0x05000000, 0x03040000)):
+            advice, out = advice_for(bench, k.TCP, reason, variants=variants + "\n")
+            contains(out, f'"note","text":"net.smc.variants={variants}: {text}"')
+            contains(advice, "net.smc.variants of this network namespace")
+    advice, out = advice_for(bench, k.TCP, (0x03030001, 0))
+    check("variants" not in out, out)
+    advice, _ = advice_for(bench, k.TCP, (0x05000000, 0x03030001))
+    contains(advice, "net.smc.variants of the server's network namespace may")
+
+
+@test
+def check_names_the_end_whose_limit_it_was(bench):
+    for reason, whose in (((0x03100006, 0), "that of this end"),
+                          ((0x05000000, 0x03100006), "the server's")):
+        advice, _ = advice_for(bench, k.TCP, reason)
+        contains(advice, f"The limit is {whose}: net.smc.buffer_limit of its network namespace")
+
+
+@test
+def check_knows_the_module_of_another_source(bench):
+    advice, out = advice_for(bench, k.TCP, (0x03030000, 0), variants=None)
+    contains(out, '"note","text":"the module smc that is loaded is not the one of this tool"')
+    contains(advice, "modinfo -F filename smc")
+    _, out = advice_for(bench, k.SMCD, (0, 0))
+    check("not the one of this tool" not in out, out)
 
 
 @test

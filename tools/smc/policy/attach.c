@@ -14,12 +14,12 @@
 #include <bpf/libbpf.h>
 
 #include "attach.h"
+#include "module.h"
 #include "pins.h"
 #include "problem.h"
 #include "uapi.h"
 
 #define HOOK		"update_socket_protocol"
-#define IPPROTO_SMC	256
 
 #define TOO_OLD	"this kernel cannot change the protocol of a new socket; Linux 6.6 is the first"
 #define TAKEN	"another BPF program changes sockets already: link %u at " HOOK ", see " \
@@ -28,8 +28,7 @@
 		"another module has their number"
 #define NO_MODULE "no SMC in this kernel: the module smc is missing or cannot be loaded; " \
 		"\"modprobe smc\" says why"
-#define OTHER_MODULE "the module smc that is loaded is not the one of this tool: see " \
-		"\"modinfo -F filename smc\""
+#define OTHER_MODULE MODULE_IS_OTHER ": " MODULE_ADVICE
 #define LOCKED_DOWN "the kernel is locked down (confidentiality): BPF programs of this kind are " \
 		"forbidden"
 #define NO_RIGHT "this user may not load BPF programs: that takes CAP_BPF, CAP_PERFMON and " \

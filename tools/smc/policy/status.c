@@ -46,6 +46,7 @@ static void print_now(const struct sockets_now *now)
 	       now->smcd, now->smcr, now->tcp, now->listening);
 	printf("in %u network namespace%s, with those of smc_run.\n", now->namespaces,
 	       now->namespaces == 1 ? "" : "s");
+	puts("\"smcss -aNp\" names their processes.");
 	if (now->unknown)
 		printf("In %u of them the kernel does not tell: \"modprobe smc_diag\" may help.\n",
 		       now->unknown);
@@ -80,8 +81,10 @@ static void print_on(const struct policy *policy, const struct policy_state *sta
 	for (begin = true; policy_next_rule(policy, &key, begin); begin = false)
 		if (policy_get_rule(policy, &key, &rule))
 			print_rule(&key, &rule);
-	printf("Changed: %llu sockets; %llu of them were to be MPTCP and lose that.\n",
-	       state->changed, state->mptcp);
+	printf("Changed: %llu sockets", state->changed);
+	if (state->mptcp)
+		printf("; %llu of them were to be MPTCP and lose that", state->mptcp);
+	puts(".");
 	namespace_count_sockets(&now);
 	print_now(&now);
 	unit_list_drop_ins(print_drop_in, NULL);
