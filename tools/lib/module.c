@@ -6,9 +6,16 @@
 
 #include "module.h"
 
+#define SETTINGS "/proc/sys/net/smc"
+
+bool module_is_loaded(void)
+{
+	return !access(SETTINGS, F_OK) || access("/proc/sys/net", F_OK);
+}
+
 int module_variants(void)
 {
-	int fd = open("/proc/sys/net/smc/variants", O_RDONLY | O_CLOEXEC);
+	int fd = open(SETTINGS "/variants", O_RDONLY | O_CLOEXEC);
 	char text[16];
 	ssize_t len;
 

@@ -5,6 +5,8 @@
 #ifndef SMC_TOOLS_MODULE_H
 #define SMC_TOOLS_MODULE_H
 
+#include <stdbool.h>
+
 /* What a tool says when there are AF_SMC sockets, but module_variants() fails */
 #define MODULE_IS_OTHER	"the module smc that is loaded is not the one of this tool"
 #define MODULE_ADVICE	"see \"modinfo -F filename smc\""
@@ -13,6 +15,15 @@
 #define MODULE_VARIANTS_ALL	15
 #define MODULE_VARIANTS_R	(1 | 4)
 #define MODULE_VARIANTS_D	8	/* version 1 is not implemented */
+
+/**
+ * module_is_loaded() - look for the module without loading it
+ *
+ * Asking the kernel for a socket or for generic netlink loads it.
+ *
+ * Returns: false if it is not there for certain.
+ */
+bool module_is_loaded(void);
 
 /**
  * module_variants() - read net.smc.variants of this network namespace

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "module.h"
 #include "tool.h"
 #include "version.h"
 
@@ -11,12 +12,13 @@ static const struct object {
 	const char	*name;
 	int		(*main)(struct tool *tool, int argc, char **argv);
 	bool		smcd_only;
+	bool		loads_nothing;	/* a module that is loaded for it has nothing to show */
 } objects[] = {
 	/* the order decides what an abbreviation means */
 	{ .name = "device",	.main = device_main },
 	{ .name = "linkgroup",	.main = linkgroup_main },
 	{ .name = "info",	.main = info_main },
-	{ .name = "stats",	.main = stats_main },
+	{ .name = "stats",	.main = stats_main, .loads_nothing = true },
 	{ .name = "ueid",	.main = ueid_main },
 	{ .name = "seid",	.main = seid_main, .smcd_only = true },
 	{ .name = "help" },
@@ -169,8 +171,10 @@ static const struct object *find_object(const struct tool *tool, const char *wor
 
 static int run(struct tool *tool, const struct object *object, int argc, char **argv)
 {
-	int ret = genl_open(&tool->genl, SMC_GENL_FAMILY_NAME);
+	int ret = -ENOENT;
 
+	if (!object->loads_nothing || module_is_loaded())
+		ret = genl_open(&tool->genl, SMC_GENL_FAMILY_NAME);
 	if (ret == -ENOENT) {
 		fputs("Error: SMC module not loaded\n", stderr);
 		return EXIT_MODULE;

@@ -244,7 +244,7 @@ static const char *redirect(const char *path, char *other, size_t size)
 	const char *dir = getenv("FAKE_TMP");
 
 	if (!dir || (strncmp(path, "/tmp/.smcstats", 14) &&
-		     strncmp(path, "/proc/sys/net/smc/", 18) &&
+		     strncmp(path, "/proc/sys/net/smc", 17) &&
 		     strncmp(path, "/sys/fs/bpf/smc/", 16)))
 		return path;
 	snprintf(other, size, "%s/%s", dir, strrchr(path, '/') + 1);

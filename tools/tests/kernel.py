@@ -137,6 +137,7 @@ class Kernel:
     `diag` is called for each sock_diag request and returns payloads of
     messages; `gen` and `pnet` are the same for the two generic netlink
     families. They may raise Failure. None stands for "not there".
+    `is_loaded` says whether the folder of the module's sysctls is there.
     """
 
     def __init__(self, folder):
@@ -144,11 +145,13 @@ class Kernel:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(self.path)
         self.listener.listen(8)
+        self.settings = os.path.join(folder, "smc")
         threading.Thread(target=self._accept, daemon=True).start()
         self.reset()
 
     def reset(self):
         self.diag = self.gen = self.pnet = None
+        self.is_loaded = True
         self.requests = []          # of the tool, without look-ups of families
         self.smc_sockets = 0
         self.smc_inode = None       # of the latest
@@ -157,6 +160,17 @@ class Kernel:
         self.done_flags = 0
         self.packet_size = 8192
         self.mangle = None          # changes each packet
+
+    @property
+    def is_loaded(self):
+        return os.path.isdir(self.settings)
+
+    @is_loaded.setter
+    def is_loaded(self, is_loaded):
+        if is_loaded:
+            os.makedirs(self.settings, exist_ok=True)
+        elif self.is_loaded:
+            os.rmdir(self.settings)
 
     def close(self):
         self.listener.close()

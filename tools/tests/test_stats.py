@@ -446,3 +446,19 @@ def stats_rate_shows_differences_per_second(bench):
         check(rate["connections"] * (seconds + 0.06) > 1000, line)
         check(rate["handshake_errors"] == 0, line)
     equal(len(lines), 2)
+
+
+@test
+def stats_do_not_load_the_module(bench):
+    """What was just unloaded stays unloaded; other commands may need it."""
+    forget(bench)
+    serve(bench)
+    bench.kernel.is_loaded = False
+    for words in (["stats"], ["-d", "stats"], ["stats", "reset"], ["stats", "rate"]):
+        for tool in ("smcd", "smcr"):
+            result = bench.run([tool, *words])
+            equal((result.status, result.out, result.err),
+                  (1, "", "Error: SMC module not loaded\n"), f"{words}")
+    equal(bench.kernel.requests, [])
+    bench.kernel.is_loaded = True
+    bench.run(["smcd", "stats"]).ok()

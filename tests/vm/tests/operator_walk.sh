@@ -56,6 +56,9 @@ there=$(addr server)
 rmmod smc_diag smc || die "cannot unload"
 check "without the module, the first step fails" says "BAD kernel" smc check 127.0.0.1
 check "and says what to do" says "modprobe smc" smc check 127.0.0.1
+check "smcss says why" says "smcss: SMC module not loaded" smcss
+check "without the words of the kernel" test "$(smcss 2>&1 | grep -c RTNETLINK)" = 0
+check "statistics do not load it" says "SMC module not loaded" smcd stats
 insmod "$VM_MODULES/smc.ko" || die "cannot load smc"
 check "with it, SMC sockets are available" says "ok kernel" smc check 127.0.0.1
 check "there is a device without any configuration" says "1 for SMC-D" smc check 127.0.0.1

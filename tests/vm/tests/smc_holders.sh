@@ -68,7 +68,7 @@ check "without -N, only that" test "$(smcss -lp | grep -c users:)" = 1
 is "JSON has all of them" "$(pids)" "$(printf '%s\n' "$named" "$nameless" "$here" | sort -n | xargs)"
 
 refuse "the module is in use" rmmod smc_diag smc
-modprobe smc_diag 2>/dev/null || insmod "$VM_MODULES/smc_diag.ko"
+insmod "$VM_MODULES/smc_diag.ko" || die "cannot load smc_diag"
 # shellcheck disable=SC2046 # words
 kill $(pids)
 wait
