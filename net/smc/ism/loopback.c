@@ -286,6 +286,16 @@ static int registration_get_memory(struct registration *reg)
 	return 0;
 }
 
+/*
+ * The peer's attach takes the memory of a passive registration from the share of its owner. At the
+ * limit of that share the owner finds out first: the peer would decline for a limit that is not its
+ * own.
+ */
+static int registration_probe_memory(const struct registration *reg)
+{
+	return smc_share_offer(reg->share, reg->wanted) ? 0 : -ENOBUFS;
+}
+
 /* What the owner is told of its memory, once there is some */
 static void describe_memory(const struct registration *reg, struct smc_dmb *dmb)
 {
@@ -312,14 +322,13 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	reg->share = dmb->share;
 	reg->passive = dmb->passive;
 	reg->peer = dmb->peer;
-	if (!reg->passive) {
-		err = registration_get_memory(reg);
-		if (err) {
-			kfree(reg);
-			return err;
-		}
-		describe_memory(reg, dmb);
+	err = reg->passive ? registration_probe_memory(reg) : registration_get_memory(reg);
+	if (err) {
+		kfree(reg);
+		return err;
 	}
+	if (reg->memory)
+		describe_memory(reg, dmb);
 	smc_object_created(SMC_OBJECT_DMB);
 	smc_share_hold(reg->share);
 	refcount_set(&reg->refs, 1);
