@@ -32,7 +32,8 @@ static void try_message(const u8 *data, size_t size)
 	check_message(&msg);
 
 	len = smc_llc_build(&msg, built, sizeof(built));
-	if (msg.type == SMC_LLC_REQUEST_ADD_LINK && msg.request_add_link.bad_gids) {
+	if ((msg.type == SMC_LLC_REQUEST_ADD_LINK && msg.request_add_link.bad_gids) ||
+	    (msg.type == SMC_LLC_ADD_LINK && msg.add_link.unfit)) {
 		CHECK(len == -EINVAL);
 		return;
 	}

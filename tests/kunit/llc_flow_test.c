@@ -25,10 +25,13 @@ enum { CLIENT, SERVER };
  *	unfit
  */
 static const char * const server_rows[SMC_LLC_FLOWS] = {
-	/* R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14; FORGOTTEN_LINK */
+	/*
+	 * R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14; answers to DELETE LINK may be late, those
+	 * to ADD LINK come at any time
+	 */
 	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g Eg gggg | .g.g .... g | .",
 	/* R-CL-01, R-LLC-13, A-86 */
-	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l Ei ...g | g... .... g | .",
+	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l Ei ...g | gg.. .... g | .",
 	/* R-COL-01 to R-COL-05, A-23 */
 	[SMC_LLC_FLOW_ADD]	= "llE.lg | ...l Ei rrlg | ggg. .... g | .",
 	/* R-COL-06 to R-COL-09, A-23 */
@@ -44,16 +47,16 @@ static const char * const server_rows[SMC_LLC_FLOWS] = {
 
 static const char * const client_rows[SMC_LLC_FLOWS] = {
 	/* R-LLC-13, R-LLC-15, R-DL-03, R-DL-13, V2-HA-13 */
-	[SMC_LLC_FLOW_NONE]	= ".gEKRg | .A.g E. gggg | .... .... g | .",
+	[SMC_LLC_FLOW_NONE]	= ".gEKRg | .A.g E. gggg | .i.. .... g | .",
 	/* R-CL-01 */
-	[SMC_LLC_FLOW_CONFIRM]	= ".gEllg | g..g E. ...g | .... .... g | .",
+	[SMC_LLC_FLOW_CONFIRM]	= ".gEllg | g..g E. ...g | .i.. .... g | .",
 	/* R-COL-11, R-LTO-03, R-LTO-04, R-ALC-01, V2-HA-15 */
-	[SMC_LLC_FLOW_ADD]	= ".gEllg | gggg E. rrlg | .... iggg g | .",
+	[SMC_LLC_FLOW_ADD]	= ".gEllg | gggg E. rrlg | .i.. iggg g | .",
 	[SMC_LLC_FLOW_DELETE]	= "...... | .... .. .... | .... .... . | .",
 	/* V2-HA-15 */
-	[SMC_LLC_FLOW_ASK]	= ".gEllg | .A.g E. gggg | .... g... g | .",
+	[SMC_LLC_FLOW_ASK]	= ".gEllg | .A.g E. gggg | .i.. g... g | .",
 	/* R-COL-11, R-COL-13, R-COL-14, R-LLC-15 */
-	[SMC_LLC_FLOW_RKEY]	= ".gEllg | .A.g E. gggg | .... .ggg g | .",
+	[SMC_LLC_FLOW_RKEY]	= ".gEllg | .A.g E. gggg | .i.. .ggg g | .",
 	/* R-DL-18 */
 	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiig Ei iiii | iiig iiii i | i",
 	/* R-LTO-15 */
@@ -157,6 +160,25 @@ static void never_delayed(struct kunit *test)
 				KUNIT_EXPECT_EQ(test, step.flow,
 						rows[i].ends ? SMC_LLC_FLOW_END : flow);
 			}
+		}
+	}
+}
+
+/* No answer to an offer breaks the link over which it comes, whatever goes on */
+static void answer_to_add_link_is_no_breach(struct kunit *test)
+{
+	unsigned int role, flow;
+
+	for (role = 0; role < 2; role++) {
+		for (flow = 0; flow < SMC_LLC_FLOWS; flow++) {
+			struct smc_llc_step step;
+
+			if (flow < SMC_LLC_FLOW_END && !has_flow(role, flow))
+				continue;
+			step = smc_llc_step(role, flow, SMC_LLC_REPLY_ADD_LINK);
+			KUNIT_EXPECT_NE_MSG(test, step.verdict, SMC_LLC_BROKEN, "server %u, %s",
+					    role, smc_llc_flow_name(flow));
+			KUNIT_EXPECT_EQ(test, step.flow, flow);
 		}
 	}
 }
@@ -329,6 +351,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(server_rules),
 	KUNIT_CASE(client_rules),
 	KUNIT_CASE(never_delayed),
+	KUNIT_CASE(answer_to_add_link_is_no_breach),
 	KUNIT_CASE(one_exchange_at_a_time),
 	KUNIT_CASE(crossing_is_no_breach),
 	KUNIT_CASE(meaning_of_messages),

@@ -2,8 +2,12 @@
 /* LLC messages about links: CONFIRM, ADD, DELETE, REQUEST ADD and TEST LINK */
 #include <kunit/test.h>
 
+#include "../../net/smc/rdma/llc_flow.h"
 #include "../../net/smc/wire/reason.h"
 #include "llc_fixture.h"
+
+#define TWO_PORTS_SERVER "fe80000000000000020000fffe00000a"
+#define TWO_PORTS_CLIENT "fe800000000000002081f4fffe1a9d3f"
 
 /* V-08, V-09: R-CL-03 to 06 */
 static void confirm_link_v1(struct kunit *test)
@@ -224,15 +228,78 @@ static void add_link_v2_rejected(struct kunit *test)
 		expect_round_trip(test);
 		KUNIT_EXPECT_EQ(test, msg->reject_reason, reason);
 	}
-	/* Nothing else is so short */
-	load(test, "22002C80 525400000002");
-	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
-	/* A rejection has 44 bytes or is complete */
-	for (f->len = 45; f->len < 72; f->len++) {
+	/* It says no, however long it is */
+	for (f->len = 44; f->len < 80; f->len++) {
 		set_length(f, f->len);
-		f->buf[3] = 0xc0;
-		KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
+		f->buf[3] = 0xc1;
+		KUNIT_EXPECT_EQ(test, parse(test), 0);
+		KUNIT_EXPECT_TRUE(test, msg->rejected);
+		KUNIT_EXPECT_EQ(test, msg->reject_reason, 1);
+		KUNIT_EXPECT_FALSE(test, msg->unfit);
 	}
+}
+
+/* An acceptance of @len bytes, of which @nr from @offset on are zero */
+static void expect_unfit(struct kunit *test, unsigned int offset, unsigned int nr, size_t len)
+{
+	struct llc_fixture *f = test->priv;
+
+	load_len(test, V2_ADD_LINK_REPLY, len);
+	memset(f->buf + offset, 0, nr);
+	set_length(f, len);
+	KUNIT_ASSERT_EQ(test, parse(test), 0);
+	KUNIT_EXPECT_TRUE(test, f->msg.reply);
+	KUNIT_EXPECT_FALSE(test, f->msg.add_link.rejected);
+	KUNIT_EXPECT_TRUE_MSG(test, f->msg.add_link.unfit, "offset %u, length %zu", offset, len);
+	KUNIT_EXPECT_EQ(test, f->msg.add_link.nr_rtokens, 0);
+	expect_refused(test);
+	/* The same as a request is an error */
+	f->buf[3] = 0;
+	KUNIT_EXPECT_NE(test, parse(test), 0);
+}
+
+/* An answer that contradicts itself is one */
+static void add_link_v2_unfit_answer(struct kunit *test)
+{
+	size_t len;
+
+	for (len = 44; len < 72; len++)
+		expect_unfit(test, 0, 0, len);
+	for (len = 73; len < 88; len++)
+		expect_unfit(test, 0, 0, len);
+	expect_unfit(test, 4, 6, 88);	/* no MAC address */
+	expect_unfit(test, 70, 2, 88);	/* no key, but there is one */
+	load_len(test, V2_ADD_LINK_REPLY, 88);
+	KUNIT_ASSERT_EQ(test, parse(test), 0);
+	KUNIT_EXPECT_FALSE(test, ((struct llc_fixture *)test->priv)->msg.add_link.unfit);
+}
+
+/*
+ * The exchange of version 1 with a Linux client that has two ports, as captured: our offer of link
+ * 2, a yes that gives it another number, and two seconds later the offer itself as rejection.
+ */
+static void add_link_v1_two_ports(struct kunit *test)
+{
+	struct llc_fixture *f = test->priv;
+	const struct smc_llc_add_link *msg = &f->msg.add_link;
+
+	parsed(test, "022c0000 02000000000a" TWO_PORTS_SERVER "000011 02 03 a6fb23");
+	KUNIT_EXPECT_FALSE(test, f->msg.reply);
+	KUNIT_EXPECT_EQ(test, msg->link_num, 2);
+
+	parsed(test, "022c0080 2281f41a9d3f" TWO_PORTS_CLIENT "000011 a6 03 524bff");
+	KUNIT_EXPECT_TRUE(test, f->msg.reply);
+	KUNIT_EXPECT_FALSE(test, msg->rejected);
+	KUNIT_EXPECT_FALSE(test, msg->unfit);
+	KUNIT_EXPECT_EQ(test, msg->qpn, 0x11);
+	KUNIT_EXPECT_EQ(test, msg->link_num, 0xa6);
+	KUNIT_EXPECT_EQ(test, smc_llc_event_of(true, &f->msg), SMC_LLC_REPLY_ADD_LINK);
+
+	parsed(test, "022c01c0 02000000000a" TWO_PORTS_SERVER "000011 02 03 a6fb23");
+	KUNIT_EXPECT_TRUE(test, f->msg.reply);
+	KUNIT_EXPECT_TRUE(test, msg->rejected);
+	KUNIT_EXPECT_EQ(test, msg->reject_reason, SMC_LLC_REJECT_NO_PATH);
+	KUNIT_EXPECT_EQ(test, smc_llc_event_of(true, &f->msg), SMC_LLC_REPLY_ADD_LINK);
 }
 
 /* V2-HA-24, C-02, S-37: 0 to 255 keys; number and length must agree */
@@ -474,6 +541,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(add_link_v2_reserved),
 	KUNIT_CASE(add_link_v2_without_mac),
 	KUNIT_CASE(add_link_v2_rejected),
+	KUNIT_CASE(add_link_v2_unfit_answer),
+	KUNIT_CASE(add_link_v1_two_ports),
 	KUNIT_CASE(add_link_v2_rtokens),
 	KUNIT_CASE(add_link_continuation),
 	KUNIT_CASE(delete_link),

@@ -297,14 +297,13 @@ static void handle_deferred(struct smcr_group *rg)
  */
 u32 smcr_llc_why_lost(const struct smcr_link *link)
 {
+	bool lost_path = READ_ONCE(link->reason) == SMC_LINK_LOST_PATH;
 	struct smcr_group *rg = link->group;
 	u32 why;
 
-	if (READ_ONCE(link->reason) != SMC_LINK_LOST_PATH)
-		return SMC_REASON_NO_ACTIVE_LINK;
 	why = smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow),
-				  READ_ONCE(link->severed));
-	return why == SMC_REASON_NO_ACTIVE_LINK && READ_ONCE(link->no_path) ?
+				  lost_path && READ_ONCE(link->severed));
+	return why == SMC_REASON_NO_ACTIVE_LINK && lost_path && READ_ONCE(link->no_path) ?
 	       SMC_REASON_NO_PATH : why;
 }
 

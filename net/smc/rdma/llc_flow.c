@@ -22,6 +22,19 @@
 	DO(GOT_TEST_LINK, GO),						\
 	DO(REPLY_TEST_LINK, GO)
 
+/*
+ * An answer to ADD LINK decides about the link that the server offered, never about the link which
+ * carries the answer. A peer may send it late, and twice: Linux accepts the second link, hears that
+ * it is taken back, and rejects ADD LINK two seconds later. A client never offers a link.
+ */
+#define SERVER_ALWAYS							\
+	ALWAYS,								\
+	DO(REPLY_ADD_LINK, GO)
+
+#define CLIENT_ALWAYS							\
+	ALWAYS,								\
+	DO(REPLY_ADD_LINK, IGNORE)
+
 /* Only one exchange at a time (R-LLC-11) */
 #define SERVER_WAITS							\
 	DO(WANT_ADD, LATER),						\
@@ -45,14 +58,6 @@
 	DO(REPLY_CONFIRM_RKEY_CONT, GO),				\
 	DO(REPLY_DELETE_RKEY, GO)
 
-/*
- * A client that the server has told to forget the link which it had just accepted may not
- * answer that, but take back what it said, and do so late: Linux rejects the ADD LINK after all.
- */
-#define FORGOTTEN_LINK							\
-	DO(REPLY_ADD_LINK, GO),						\
-	DO(REPLY_DELETE_LINK, GO)
-
 /* Keys do not change while links do (R-LLC-14, R-COL-05, R-COL-09, A-21, A-23) */
 #define NO_RKEYS							\
 	DO(GOT_CONFIRM_RKEY, REFUSE),					\
@@ -61,26 +66,25 @@
 
 static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(NONE) = {
-		ALWAYS,
+		SERVER_ALWAYS,
 		BEGIN(WANT_ADD, ADD),
 		BEGIN(WANT_DELETE, DELETE),
 		BEGIN(WANT_RKEY, RKEY),
 		DO(GOT_DELETE_LINK, GO),
 		DO(GOT_HINT, GO),
-		FORGOTTEN_LINK,
+		DO(REPLY_DELETE_LINK, GO),	/* of a link that was taken back: late */
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
-		ALWAYS,
+		SERVER_ALWAYS,
 		SERVER_WAITS,
 		DO(REPLY_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, LATER),
 		DO(GOT_HINT, IGNORE),		/* R-LLC-13: at any time */
 	},
 	ROW(ADD) = {
-		ALWAYS,
+		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_ADD_LINK, GO),
 		DO(REPLY_ADD_LINK_CONT, GO),
 		DO(REPLY_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-03 */
@@ -88,17 +92,17 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		NO_RKEYS,
 	},
 	ROW(DELETE) = {
-		ALWAYS,
+		SERVER_ALWAYS,
 		SERVER_WAITS,
-		FORGOTTEN_LINK,
+		DO(REPLY_DELETE_LINK, GO),	/* of a link that was taken back: late */
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-07 */
 		DO(GOT_HINT, LATER),		/* R-COL-06 */
 		NO_RKEYS,
 	},
 	ROW(RKEY) = {
-		ALWAYS,
+		SERVER_ALWAYS,
 		SERVER_WAITS,
-		FORGOTTEN_LINK,
+		DO(REPLY_DELETE_LINK, GO),	/* of a link that was taken back: late */
 		OWN_RKEYS,
 		PEERS_RKEYS,
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-12 */
@@ -108,7 +112,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 
 static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(NONE) = {
-		ALWAYS,
+		CLIENT_ALWAYS,
 		DO(WANT_DELETE, GO),
 		BEGIN(WANT_HINT, ASK),
 		BEGIN(WANT_RKEY, RKEY),
@@ -117,14 +121,14 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
-		ALWAYS,
+		CLIENT_ALWAYS,
 		CLIENT_WAITS,
 		DO(GOT_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, GO),
 	},
 	/* Where the client's RKEY exchange was overtaken its answer comes here (R-COL-11) */
 	ROW(ADD) = {
-		ALWAYS,
+		CLIENT_ALWAYS,
 		CLIENT_WAITS,
 		DO(GOT_ADD_LINK, GO),
 		DO(GOT_ADD_LINK_CONT, GO),
@@ -135,7 +139,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		NO_RKEYS,
 	},
 	ROW(ASK) = {
-		ALWAYS,
+		CLIENT_ALWAYS,
 		CLIENT_WAITS,
 		DO(REPLY_HINT, GO),
 		BEGIN(GOT_ADD_LINK, ADD),	/* V2-HA-15 */
@@ -143,7 +147,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		PEERS_RKEYS,
 	},
 	ROW(RKEY) = {
-		ALWAYS,
+		CLIENT_ALWAYS,
 		CLIENT_WAITS,
 		OWN_RKEYS,
 		PEERS_RKEYS,
@@ -273,8 +277,9 @@ struct smc_llc_patience smc_llc_patience(enum smc_llc_flow flow)
  *
  * There may still be a Decline (R-DEC-06), but not where the peer may send one in the same moment:
  * both would reach applications. So a client does not decline because its port went down, however
- * far LLC is: the server declines if it has seen that. And the server does not once the client has
- * answered, because that answer may count as lost (A-33).
+ * far LLC is: the server declines if it has seen that. The server does not decline once it has sent
+ * ADD LINK, whatever ended the link: the client may have answered, and has then told its program
+ * that it is connected (A-33).
  *
  * Return: enum smc_reason; that of a time-out when there must be no Decline.
  */

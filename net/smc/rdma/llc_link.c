@@ -209,8 +209,9 @@ static int request_delete_link(struct smcr_link *over, u8 number, u32 reason)
 }
 
 /*
- * The client accepted what does not exist, and must not wait for it (R-LTO-04). The link on which
- * this is said does not depend on the answer: no answer, or a late one, does it no harm.
+ * The client accepted what does not exist, and must not wait for it (R-LTO-04). The link that
+ * carries DELETE LINK does not depend on the answer: no answer, or a late one, does it no harm. Nor
+ * does a full send queue: the client gives up the second link after its own time limit.
  */
 static void take_back_second(struct smcr_link *link)
 {
@@ -219,7 +220,7 @@ static void take_back_second(struct smcr_link *link)
 	rg->llc.took_back = true;
 	smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, NULL);
 	if (request_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
-		fail(link, SMC_REASON_LINK_NOT_READY);
+		smcr_llc_flow_over(rg);
 }
 
 /*
@@ -237,26 +238,25 @@ static void second_forgotten(struct smcr_group *rg)
 /**
  * smcr_llc_reply_add_link() - server: the client's answer
  * @link: from there
+ *
+ * With its answer the client tells its program that it is connected. Apart from the rejection no
+ * field counts: Linux answers with a link number of its own. An answer to no offer changes nothing.
  */
 void smcr_llc_reply_add_link(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-	const struct smc_llc_add_link *msg = &rg->llc.msg.add_link;
+	bool rejected = rg->llc.msg.add_link.rejected;
 
-	if (msg->rejected && rg->llc.took_back) {
-		second_forgotten(rg);
+	if (rg->llc.flow != SMC_LLC_FLOW_ADD || link != rg->llc.flow_link) {
+		if (rejected)
+			second_forgotten(rg);
 		return;
 	}
-	if (rg->llc.flow != SMC_LLC_FLOW_ADD || link != rg->llc.flow_link ||
-	    (!msg->rejected && msg->link_num != SECOND_LINK)) {
-		smcr_llc_violation(link, "ADD LINK was not asked for");
-		return;
-	}
-	if (msg->rejected)
+	smcr_llc_settled(rg, SMC_REASON_NONE);
+	if (rejected)
 		smcr_llc_flow_over(rg);
 	else
 		take_back_second(link);
-	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
 static void answer_delete_link(struct smcr_link *link, u32 reason)
@@ -306,7 +306,8 @@ void smcr_llc_reply_delete_link(struct smcr_link *link)
 	u8 number = rg->llc.msg.delete_link.link_num;
 	struct smcr_link *target;
 
-	if (number == SECOND_LINK && rg->llc.took_back) {
+	/* The client may know the link that was taken back by another number */
+	if (rg->llc.took_back && !smcr_group_link_by_number(rg, number)) {
 		second_forgotten(rg);
 		return;
 	}

@@ -144,11 +144,12 @@ static int build_confirm_link(const struct smc_llc *in, struct smc_writer *w, u8
 	return 0;
 }
 
-/* What ADD LINK of version 2 has beyond that of version 1 */
+/* Fields that only ADD LINK of version 2 has. On failure none of them is set. */
 static int parse_add_link_v2(struct smc_reader *r, struct smc_llc *out)
 {
 	struct smc_llc_add_link *msg = &out->add_link;
 	unsigned int nr_rtokens;
+	struct smc_gid target;
 	u8 flags;
 	u16 count;
 
@@ -162,16 +163,16 @@ static int parse_add_link_v2(struct smc_reader *r, struct smc_llc *out)
 	smc_skip(r, 8);
 	flags = smc_get_u8(r);
 	smc_skip(r, 1);
-	get_gid(r, out->version, &msg->target_gid);
+	get_gid(r, out->version, &target);
 	smc_skip(r, 8);
 	count = smc_get_be16(r);
 	if (count != nr_rtokens && swapped(count) != nr_rtokens)
 		return -ENOMSG;
 
-	if (out->reply) {
+	if (out->reply)
 		msg->direct = flags & FLAG_DIRECT;
-		memset(&msg->target_gid, 0, sizeof(msg->target_gid));
-	}
+	else
+		msg->target_gid = target;
 	msg->nr_rtokens = nr_rtokens;
 	get_rtokens(r, nr_rtokens, msg->rtokens);
 	return 0;
@@ -181,6 +182,7 @@ static int parse_add_link(struct smc_reader *r, u8 flags, struct smc_llc *out)
 {
 	static const u8 no_mac[6];
 	struct smc_llc_add_link *msg = &out->add_link;
+	int err = -EPROTO;
 
 	msg->rejected = flags & FLAG_REJECTED;
 	if (msg->rejected && !out->reply)
@@ -199,9 +201,14 @@ static int parse_add_link(struct smc_reader *r, u8 flags, struct smc_llc *out)
 	msg->psn = smc_get_be24(r);
 	if (out->version == 1)
 		return 0;
-	if (!msg->rejected && !memcmp(msg->mac, no_mac, sizeof(no_mac)))
-		return -EPROTO;
-	return parse_add_link_v2(r, out);
+	if (msg->rejected || memcmp(msg->mac, no_mac, sizeof(no_mac)))
+		err = parse_add_link_v2(r, out);
+	/* No other answer comes: the server must not wait for one, nor take the link down */
+	if (err && out->reply) {
+		msg->unfit = !msg->rejected;
+		err = 0;
+	}
+	return err;
 }
 
 static int build_add_link(const struct smc_llc *in, struct smc_writer *w, u8 *flags)
@@ -210,7 +217,7 @@ static int build_add_link(const struct smc_llc *in, struct smc_writer *w, u8 *fl
 
 	if (msg->rejected && (!in->reply || msg->reject_reason > 15))
 		return -EINVAL;
-	if (msg->mtu > 15)
+	if (msg->mtu > 15 || msg->unfit)
 		return -EINVAL;
 	if (msg->rejected)
 		*flags |= FLAG_REJECTED | (in->version == 2 ? msg->reject_reason : 0);

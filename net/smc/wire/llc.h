@@ -108,6 +108,7 @@ struct smc_llc_confirm_link {
  * struct smc_llc_add_link - ADD LINK
  * @rejected: in a reply: no
  * @reject_reason: enum smc_llc_reject, or any other value up to 15
+ * @unfit: in a reply: the peer accepts, but the fields contradict each other (version 2)
  * @mac: the sender's RDMA port for the new link
  * @gid: the sender's RDMA port for the new link
  * @qpn: the sender's queue pair for the new link
@@ -122,6 +123,7 @@ struct smc_llc_confirm_link {
 struct smc_llc_add_link {
 	bool rejected;
 	u8 reject_reason;
+	bool unfit;
 	u8 mac[6];
 	struct smc_gid gid;
 	u32 qpn;

@@ -169,6 +169,7 @@ TEST(confirm_link_of_another_link)
 	}
 }
 
+/* A server that has offered a second link does not know how far the client is, and resets */
 TEST(confirm_link_twice)
 {
 	hostile_init(&h);
@@ -177,7 +178,10 @@ TEST(confirm_link_twice)
 	hostile_confirm_link(&h);
 	llc_confirm_link(&h, &msg, h.server ? 0 : LLC_REPLY);
 	link_send(&h, &msg);
-	expect_tcp(&h);
+	if (h.server)
+		expect_tcp(&h);
+	else
+		expect_no_connection(&h);
 	hostile_close(&h);
 }
 
@@ -228,11 +232,30 @@ TEST(hint_before_confirm_link, .applies = as_client_v1)
 
 TEST(replies_instead_of_confirm_link)
 {
-	something_else(ADD_LINK, LLC_REPLY | LLC_REJECTED);
 	something_else(CONFIRM_RKEY, LLC_REPLY);
 	something_else(DELETE_RKEY, LLC_REPLY);
 	something_else(TEST_LINK, LLC_REPLY);
 	something_else(DELETE_LINK, LLC_REPLY);
+}
+
+/* It is about another link, which may or may not have been offered */
+TEST(answers_to_add_link_before_confirm_link)
+{
+	static struct msg answer;
+
+	hostile_init(&h);
+	prepare_confirm_link();
+	llc_add_link(&h, &answer, LLC_REPLY | LLC_REJECTED, 2);
+	EQ(link_send(&h, &answer), IBV_WC_SUCCESS);
+	llc_add_link(&h, &answer, LLC_REPLY, 2);
+	EQ(link_send(&h, &answer), IBV_WC_SUCCESS);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	if (h.server)
+		llc_expect(&h, CONFIRM_LINK, LLC_REPLY);
+	hostile_add_link(&h);
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
 }
 
 TEST(end_instead_of_confirm_link)
@@ -313,17 +336,33 @@ TEST(forged_cursor_before_confirm_link)
 
 /* The client takes a second link that the server cannot have meant */
 
-static void accept_second_link(void)
+static void offered_second_link(void)
 {
 	hostile_init(&h);
 	h.max_links = 2;
 	hostile_clc(&h);
 	hostile_confirm_link(&h);
 	llc_expect(&h, ADD_LINK, 0);
-	llc_add_link(&h, &msg, LLC_REPLY, 2);
+}
+
+/* The answer to the offer, which the module understands as yes, and takes the link back */
+static void expect_taken_back(void)
+{
 	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
 	llc_expect(&h, DELETE_LINK, 0);
 	EQ(get(&h.llc, 4, 1), 2);
+}
+
+static void accept_link(uint8_t number)
+{
+	offered_second_link();
+	llc_add_link(&h, &msg, LLC_REPLY, number);
+	expect_taken_back();
+}
+
+static void accept_second_link(void)
+{
+	accept_link(2);
 }
 
 static void answer_delete_link(uint8_t number)
@@ -408,38 +447,130 @@ TEST(second_link_accepted_and_kept, PATIENT, .applies = as_client)
 	hostile_close(&h);
 }
 
-/* Only the link that was taken back is spoken of: the others are not */
+/* The client may know the link that was taken back by its own number, not by the first link's */
 TEST(second_link_accepted_another_given_up, .applies = as_client)
 {
 	accept_second_link();
+	answer_delete_link(3);
 	hostile_finish(&h);
 	expect_alive(&h);
-	answer_delete_link(3);
+	EQ(answer_about_key(), LLC_REPLY);
+	answer_delete_link(h.link_num);
 	expect_link_down(&h);
 	hostile_close(&h);
 }
 
+/* What is said of a link once more changes nothing */
 TEST(second_link_accepted_twice, .applies = as_client)
 {
+	int i;
+
 	accept_second_link();
 	hostile_finish(&h);
+	for (i = 0; i < 3; i++) {
+		llc_add_link(&h, &msg, LLC_REPLY, 2);
+		EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	}
+	expect_alive(&h);
+	answer_delete_link(2);
 	llc_add_link(&h, &msg, LLC_REPLY, 2);
 	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
-	expect_link_down(&h);
+	EQ(answer_about_key(), LLC_REPLY);
+	expect_alive(&h);
 	hostile_close(&h);
 }
 
-TEST(another_second_link_accepted, .applies = as_client)
+/* Linux gives the link any number, and takes its answer back two seconds later (0xa6 was seen) */
+TEST(second_link_with_another_number, .applies = as_client)
 {
-	hostile_init(&h);
-	h.max_links = 2;
-	hostile_clc(&h);
-	hostile_confirm_link(&h);
-	llc_expect(&h, ADD_LINK, 0);
-	llc_add_link(&h, &msg, LLC_REPLY, 7);
-	link_send(&h, &msg);	/* the link may be gone before it acknowledges */
-	expect_tcp(&h);
+	static const uint8_t numbers[] = { 0, 1, 3, 0xa6, 0xff };
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers); i++) {
+		accept_link(numbers[i]);
+		hostile_finish(&h);
+		expect_alive(&h);
+		reject_second_link();
+		EQ(answer_about_key(), LLC_REPLY);
+		expect_alive(&h);
+		hostile_close(&h);
+	}
+}
+
+/* The late rejection is the module's own offer, with other flags */
+TEST(second_link_rejected_with_the_offer, .applies = as_client)
+{
+	static struct msg offer;
+
+	offered_second_link();
+	offer = h.llc;
+	llc_add_link(&h, &msg, LLC_REPLY, 0xa6);
+	expect_taken_back();
+	hostile_finish(&h);
+	data_send(&h, "before");
+	expect_text(h.app, "before");
+	put(&offer, LLC_AT_FLAGS, 1, LLC_REPLY | LLC_REJECTED);
+	if (h.version == 1)
+		put(&offer, 2, 1, 1);
+	EQ(link_send(&h, &offer), IBV_WC_SUCCESS);
+	EQ(answer_about_key(), LLC_REPLY);
+	EQ(link_send(&h, &offer), IBV_WC_SUCCESS);
+	expect_alive(&h);
 	hostile_close(&h);
+}
+
+TEST(second_link_rejected_twice, .applies = as_client)
+{
+	offered_second_link();
+	reject_second_link();
+	reject_second_link();
+	hostile_finish(&h);
+	expect_alive(&h);
+	reject_second_link();
+	EQ(answer_about_key(), LLC_REPLY);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+/* An answer of version 2 that contradicts itself is one all the same */
+
+static void accept_oddly(size_t at, int bytes, uint64_t value, size_t len)
+{
+	offered_second_link();
+	llc_add_link(&h, &msg, LLC_REPLY, 2);
+	put(&msg, at, bytes, value);
+	msg.len = len;
+	put(&msg, 1, 2, len);
+	expect_taken_back();
+	hostile_finish(&h);
+	expect_alive(&h);
+	hostile_close(&h);
+}
+
+TEST(second_link_accepted_oddly, .applies = as_client_v2)
+{
+	accept_oddly(4, 6, 0, 72);	/* no MAC address */
+	accept_oddly(70, 2, 1, 72);	/* a key that is not there */
+	accept_oddly(70, 2, 0, 73);	/* and a part of one */
+	accept_oddly(70, 2, 0, 44);
+}
+
+/* Whatever the answer says of queue pair, address, path MTU and sequence number */
+TEST(second_link_accepted_with_any_contents, .applies = as_client)
+{
+	uint8_t byte;
+
+	for (byte = 0; byte < 2; byte++) {
+		offered_second_link();
+		llc_add_link(&h, &msg, LLC_REPLY, 2);
+		memset(msg.bytes + 4, byte ? 0xff : 0, 40);
+		if (h.version == 2)
+			put(&msg, 70, 2, 0);
+		expect_taken_back();
+		hostile_finish(&h);
+		expect_alive(&h);
+		hostile_close(&h);
+	}
 }
 
 TEST(add_link_with_reserved_mtu, .applies = as_server)

@@ -138,12 +138,27 @@ TEST(unsolicited_replies)
 	for (type = CONFIRM_LINK; type <= DELETE_RKEY; type++) {
 		bool only_v1 = type == ADD_LINK_CONT || type == CONFIRM_RKEY_CONT;
 
-		if (with_v2(chosen) ? only_v1 : type == REQUEST_ADD_LINK)
+		if (type == ADD_LINK || (with_v2(chosen) ? only_v1 : type == REQUEST_ADD_LINK))
 			continue;
 		reply_ends_link(type, LLC_REPLY);
 	}
-	reply_ends_link(ADD_LINK, LLC_REPLY | LLC_REJECTED);
 	reply_ends_link(CONFIRM_RKEY, LLC_REPLY | LLC_NEGATIVE);
+}
+
+/* About links that were never offered */
+TEST(answers_to_add_link)
+{
+	static const uint8_t flags[] = { LLC_REPLY, LLC_REPLY | LLC_REJECTED };
+	int i;
+
+	hostile_open(&h);
+	for (i = 0; i < 8; i++) {
+		llc_add_link(&h, &msg, flags[i % 2], i / 2);
+		EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+		expect_link_works(&h);
+	}
+	expect_alive(&h);
+	hostile_close(&h);
 }
 
 TEST(requests_of_the_wrong_role)
@@ -348,6 +363,22 @@ TEST(delete_link_with_wrong_reply, .applies = as_client)
 	llc_init(&h, &msg, DELETE_LINK, LLC_REPLY);
 	put(&msg, 4, 1, h.link_num + 1);
 	must_end_link("another link");
+}
+
+/* The same while the module waits for another answer, to DELETE LINK */
+TEST(answers_to_add_link_meanwhile, .applies = as_client)
+{
+	hostile_open(&h);
+	delete_link(0, h.link_num);
+	llc_expect(&h, DELETE_LINK, 0);
+	llc_add_link(&h, &msg, LLC_REPLY | LLC_REJECTED, 2);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	llc_add_link(&h, &msg, LLC_REPLY, 2);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+	expect_link_works(&h);
+	delete_link(LLC_REPLY, h.link_num);
+	expect_link_down(&h);
+	hostile_close(&h);
 }
 
 TEST(delete_all)
