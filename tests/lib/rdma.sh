@@ -171,6 +171,24 @@ rdma_guest() {
 	smcd ueid add SMCTEST
 }
 
+# rdma_guest_v1: the same with addresses of RoCE version 1 as well, for a test that has "roce: v1"
+rdma_guest_v1() {
+	modprobe -a ib_core ib_uverbs ip6_udp_tunnel udp_tunnel && insmod "$VM_RXE/rdma_rxe.ko" &&
+		rdma_guest
+}
+
+# rdma_second_port HOST: another port on the wire between two guests, with addresses that end so, and
+# a name for the network of both. Each port answers for its own addresses only.
+rdma_second_port() {
+	echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
+	echo 2 >/proc/sys/net/ipv4/conf/all/arp_announce
+	modprobe macvlan && ip link add eth1 link eth0 type macvlan mode bridge &&
+		ip addr add "10.0.0.$1/24" dev eth1 noprefixroute &&
+		ip addr add "fd00::$1/64" dev eth1 nodad noprefixroute && ip link set eth1 up &&
+		rdma link add rxe1 type rxe netdev eth1 && rdma_addressed rxe1 || return 1
+	smc_pnet -a WIRE -I eth0 && smc_pnet -a WIRE -D rxe0 && smc_pnet -a WIRE -D rxe1
+}
+
 # no_connection: is none left? For wait_for.
 no_connection() {
 	[ "$(objects conn live)" = 0 ]

@@ -323,6 +323,16 @@ def case_hold(caller):
         sys.stdin.read()
 
 
+def case_still(caller):
+    """The same, and it still works then."""
+    with caller.connect(b'e') as conn:
+        for data in (b'held', pattern(50000, 8)):
+            conn.sendall(data)
+            expect('echo', receive(conn, len(data)), data)
+            print('here', flush=True)
+            sys.stdin.read()
+
+
 def call(address, port, names):
     failed = False
     for name in names:

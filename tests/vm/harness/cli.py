@@ -104,6 +104,7 @@ def _config(kernel, options, tests):
     variables = {name: os.environ[name] for test in tests for name in test.variables
                  if name in os.environ}
     return {**variables, 'VM_MODULES': modules,
+            'VM_RXE': kernel.build_rxe_v1() if any(test.roce == 'v1' for test in tests) else '',
             'VM_SELFTESTS': programs.build('tests/selftests', required),
             'VM_TOOLS': programs.build('tools', required),
             'VM_WINDOW': interactive.window_size()}

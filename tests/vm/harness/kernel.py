@@ -8,6 +8,7 @@ from . import paths
 from .errors import Trouble
 
 GET = paths.TREE / 'tests' / 'kernels' / 'get'
+RXE_V1 = paths.TREE / 'tests' / 'kernels' / 'rxe-v1'
 BUILD_MODULES = paths.TREE / 'scripts' / 'build-modules'
 
 # What scripts/build-modules needs of the tree, for a copy that is changed
@@ -67,6 +68,10 @@ class Kernel:
         """The folder with the modules of this tree, built for this kernel."""
         return _last_line([BUILD_MODULES, self.name, 'CONFIG_SMC_TEST_MODULES=m'],
                           f'building the modules for {self.name}')
+
+    def build_rxe_v1(self):
+        """The folder with a software RoCE driver that has addresses of RoCE version 1."""
+        return _last_line([RXE_V1, self.name], f'building software RoCE for {self.name}')
 
     def build_folder(self, source):
         """Builds the modules of one folder of test sources; returns where they are."""

@@ -11,7 +11,7 @@ from . import paths
 from .errors import Trouble
 
 HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
-                    r'|expect|follows|variables|patch)\s*:\s*(.*?)\s*$')
+                    r'|expect|follows|variables|patch|roce)\s*:\s*(.*?)\s*$')
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Test:
     timeout: int = 60
     modules: list = field(default_factory=list)
     peer: str = 'same'              # what guest b runs: "same" or "intree"
+    roce: str = 'v2'                # "v1": software RoCE has addresses of that version as well
     cpus: int = 1
     memory: int = 0                 # MiB; 0: what the kernel needs
     boot: list = field(default_factory=list)
@@ -38,7 +39,7 @@ class Test:
 
     def topology(self):
         """Tests with the same answer can share a boot."""
-        return (self.guests, self.peer, self.cpus, self.memory, tuple(self.boot))
+        return (self.guests, self.peer, self.roce, self.cpus, self.memory, tuple(self.boot))
 
 
 def _number(test, key, value, low, high):
@@ -74,6 +75,10 @@ def _apply(test, key, value):
         test.patch = value.strip()
     elif key == 'allow-log':
         test.allowed.append(re.compile(value))
+    elif key == 'roce':
+        if value not in ('v1', 'v2'):
+            raise Trouble(f'{test.path}: unknown version of RoCE "{value}"')
+        test.roce = value
     elif key == 'peer':
         if value not in ('same', 'intree'):
             raise Trouble(f'{test.path}: unknown peer "{value}"')

@@ -3,8 +3,8 @@
 #
 # The distribution's own module with a second RDMA port in the same physical network. It accepts a
 # second link, which we do not have, and takes that back: whoever is the server, and whether or not
-# both sides may have two links, link groups and connections go on. Version 2 only: of version 1 it
-# finds no GID on software RoCE.
+# both sides may have two links, link groups and connections go on. Version 2 only; version 1 is in
+# smcr_intree_ports.
 #
 # kernels: stock-6.12
 # daily: none
@@ -17,15 +17,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../../lib/rdma.sh
 . "$(dirname "$0")/../../lib/rdma.sh"
-
-# second_port: another port of guest b on the same wire, and a name for that network
-second_port() {
-	modprobe macvlan && ip link add eth1 link eth0 type macvlan mode bridge &&
-		ip addr add 10.0.0.12/24 dev eth1 noprefixroute &&
-		ip addr add fd00::12/64 dev eth1 nodad noprefixroute && ip link set eth1 up &&
-		rdma link add rxe1 type rxe netdev eth1 && rdma_addressed rxe1 || return 1
-	smc_pnet -a WIRE -I eth0 && smc_pnet -a WIRE -D rxe0 && smc_pnet -a WIRE -D rxe1
-}
 
 # links NUMBER SERVER PORT: conversations of a new link group that may have so many links
 links() {
@@ -58,7 +49,7 @@ events=/sys/kernel/tracing/events/smc/smcr_llc
 wire_up
 check "an RDMA port" rdma_guest
 if [ "$VM_GUEST" = b ]; then
-	check "a second port" second_port
+	check "a second port" rdma_second_port 12
 else
 	echo 1 >/proc/sys/net/smc/smcr_idle_timeout
 	check "what is said can be seen" log_links

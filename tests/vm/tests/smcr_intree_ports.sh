@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The distribution's own module on another host: SMC-R of both versions and in both roles, with
+# one RDMA port or two on each side. Of two ports it accepts the second link that we offer, in
+# version 1 with a number of its own, and rejects it two seconds later. A connection that is open
+# meanwhile goes on, and others begin.
+#
+# kernels: stock-6.12
+# peer: intree
+# roce: v1
+# modules: smc smc_rdma smc_diag
+# timeout: 300
+
+# shellcheck disable=SC2317,SC2154 # functions are called by name; variables of talk_between
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib/rdma.sh
+. "$(dirname "$0")/../../lib/rdma.sh"
+
+trace=/sys/kernel/tracing/trace
+events=/sys/kernel/tracing/events/smc/smcr_llc
+
+# log_links: what is said of links is written down; answers are "reply"
+log_links() {
+	echo 'type == 2' >"$events/filter" && echo 1 >"$events/enable"
+}
+
+# answered TIMES: so often has the other side answered our offer of a second link
+answered() {
+	[ "$(grep -c 'received type=2 reply' "$trace")" -ge "$1" ]
+}
+
+no_group() {
+	[ "$(objects link live)" = 0 ]
+}
+
+# versions VERSION: what new link groups have
+versions() {
+	if [ "$VM_GUEST" = a ]; then
+		wait_for "idle groups to end" no_group || return 1
+	fi
+	sync "idle-$port" && smcd ueid flush && { [ "$1" = 1 ] || smcd ueid add SMCTEST; }
+}
+
+shows_smcr() {
+	smcss -a | grep -q SMCR
+}
+
+# The version of the only link group
+group_version() {
+	smcr -d linkgroup | sed -n 's/^Version *: *//p' | sort -u
+}
+
+# open_connection: of the caller, until descriptor 8 is closed
+open_connection() {
+	rm -f /tmp/still && mkfifo /tmp/still
+	smc_run "$talk_program" call "$talk_address" "$port" still </tmp/still >/tmp/said 2>&1 &
+	caller=$!
+	exec 8>/tmp/still
+	wait_for "the connection" grep -q here /tmp/said
+}
+
+end_connection() {
+	exec 8>&-
+	wait "$caller" || { cat /tmp/said; return 1; }
+}
+
+# The connection as both sides see it; a is ours
+look_at_it() {
+	shows_smcr || return 1
+	[ "$VM_GUEST" = b ] && return
+	[ "$(group_version)" = "$version" ] || return 1
+	# A server has offered a second link, and hears of it once, of two ports twice
+	[ "$server" = b ] || wait_for "answers to the offer" answered "$ports"
+}
+
+# A group's first connection, and more
+converse() {
+	[ "$VM_GUEST" != "$server" ] || talk_listen "$talk_program" "$talk_address" "$port"
+	sync "begin-$port"
+	[ "$VM_GUEST" = "$server" ] || open_connection
+	sync "open-$port"
+	look_at_it
+	seen=$?
+	sync "seen-$port"
+	if [ "$VM_GUEST" = "$server" ]; then
+		sync "end-$port"
+		kill "$talk_pid"
+		return "$seen"
+	fi
+	end_connection && [ "$seen" = 0 ] &&
+		timeout 60 smc_run "$talk_program" call "$talk_address" "$port" both short
+	seen=$?
+	sync "end-$port"
+	return "$seen"
+}
+
+# cell VERSION PORTS SERVER: one of the matrix
+cell() {
+	version=$1 ports=$2 server=$3 port=$((port + 1)) result=ok
+	talk_between "$server" "$port" "$MY_ADDR" "$PEER_ADDR"
+	[ "$VM_GUEST" = b ] || echo >"$trace"
+	check "version $version, $ports ports, server $server" converse || result=failed
+	sync "result-$port" "$result"
+	[ "$SYNC_VALUE" = ok ] || result=failed
+	matrix="$matrix$(printf '%7d %5d   %-13s %s' "$version" "$ports" \
+		"$([ "$server" = a ] && echo ours || echo distribution)" "$result")
+"
+}
+
+row() {
+	check "version $1" versions "$1"
+	cell "$1" "$2" a
+	cell "$1" "$2" b
+}
+
+port=5000 matrix='version ports   server        result
+'
+wire_up
+check "an RDMA port" rdma_guest_v1
+if [ "$VM_GUEST" = a ]; then
+	echo 0 >/proc/sys/net/smc/smcr_v1_over_rocev2
+	echo 1 >/proc/sys/net/smc/smcr_idle_timeout
+	echo 2 >/proc/sys/net/smc/smcr_max_links_per_lgr
+	check "what is said can be seen" log_links
+fi
+row 1 1
+row 2 1
+check "a second port" rdma_second_port "1${MY_ADDR##*.}"
+row 2 2
+row 1 2
+log "$matrix"
+
+if [ "$VM_GUEST" = a ]; then
+	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
+	check "connections end" wait_for "connections to end" no_connection
+	echo 0 >"$events/enable"
+	check "link groups do not hold the module" rmmod smc_rdma
+	smc_expect_clean "no object is left over"
+else
+	check "monitoring is unloaded" rmmod smc_diag
+fi
+done_testing
