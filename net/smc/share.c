@@ -82,8 +82,17 @@ static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long li
 	return clamp_t(u32, bytes, SMC_BUFFER_MIN, max_t(u32, most, SMC_BUFFER_MIN));
 }
 
-/* Return: 0 at the limit, and for no bytes */
-static u32 size_below(u32 bytes, unsigned long in_use, unsigned long limit)
+/**
+ * smc_size_below() - the size of buffers where memory is limited
+ * @bytes: the size that is wanted
+ * @in_use: bytes that are in use
+ * @limit: most bytes
+ *
+ * Any context.
+ *
+ * Return: that size, perhaps a smaller one; 0 at the limit, and for no bytes.
+ */
+u32 smc_size_below(u32 bytes, unsigned long in_use, unsigned long limit)
 {
 	if (!bytes || in_use + SMC_BUFFER_MIN > limit)
 		return 0;
@@ -204,9 +213,9 @@ u32 smc_share_offer(const struct smc_share *share, u32 bytes)
 	unsigned int i;
 
 	for (i = 0; i < share->nr_sums; i++)
-		bytes = size_below(bytes, atomic_long_read(&sums[i].used),
-				   limit_of_sum(&sums[i], share));
-	return size_below(bytes, smc_share_used(share), smc_share_limit(share));
+		bytes = smc_size_below(bytes, atomic_long_read(&sums[i].used),
+				       limit_of_sum(&sums[i], share));
+	return smc_size_below(bytes, smc_share_used(share), smc_share_limit(share));
 }
 
 /**
@@ -295,7 +304,7 @@ void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes)
  */
 u32 smc_memory_offer(u32 bytes)
 {
-	return size_below(bytes, smc_memory_used(), smc_memory_limit());
+	return smc_size_below(bytes, smc_memory_used(), smc_memory_limit());
 }
 
 /**

@@ -46,6 +46,8 @@ bool smc_share_take_exactly(struct smc_share *share, u32 bytes);
 void smc_share_give(struct smc_share *share, u32 bytes);
 void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes);
 
+u32 smc_size_below(u32 bytes, unsigned long in_use, unsigned long limit);
+
 /* All namespaces, and what is pooled */
 unsigned long smc_memory_limit(void);
 unsigned long smc_memory_used(void);

@@ -31,7 +31,8 @@
 #define LIMITS "net.smc.buffer_limit of its network namespace, or buffer_limit_mb of the " \
 	"module smc. \"smcd -d stats\" there shows both: raise the one that is reached, or " \
 	"close some connections."
-#define MEMORY "Free memory, also in the memory cgroup, or use smaller buffers: net.smc.rmem."
+#define MEMORY "Free memory; raise memory.max of the memory cgroup, of which buffers get a part; " \
+	"or use smaller buffers: net.smc.rmem."
 #define LATER "This may pass; try again."
 
 static const char *advise_program(const struct situation *situation)

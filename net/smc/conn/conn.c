@@ -100,6 +100,26 @@ void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
 	conn->rx.chosen = chosen;
 }
 
+/*
+ * The cgroup has paid for the buffer before there was one, and perhaps for a larger one. A buffer
+ * which the peer is to bring is not there yet.
+ */
+static int settle_charge(struct smc_conn *conn)
+{
+	u32 bytes = conn->rx.buffer_bytes;
+	int err = 0;
+
+	if (!bytes)
+		return 0;
+	if (bytes > conn->rx.granted)
+		err = smc_buffer_charge(conn, bytes - conn->rx.granted);
+	else
+		smc_buffer_uncharge(conn, conn->rx.granted - bytes);
+	if (!err)
+		conn->rx.granted = bytes;
+	return err;
+}
+
 static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
 {
 	atomic_long_add(bytes, &conn->group->rx_bytes);
@@ -160,10 +180,11 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->attached = false;
 	conn->rx.base = NULL;
 	conn->rx.buffer_bytes = 0;
-	err = transport->conn_open(conn);
+	conn->rx.granted = smc_buffer_charge_most(conn, conn->rx.wanted);
+	err = conn->rx.granted ? transport->conn_open(conn) : -ENOMEM;
 	if (err && err != -EINPROGRESS)
 		goto err_group;
-	if (smc_buffer_charge(conn, conn->rx.buffer_bytes)) {
+	if (settle_charge(conn)) {
 		transport->conn_close(conn);
 		err = -ENOMEM;
 		goto err_group;
@@ -186,7 +207,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	return err;
 
 err_group:
-	smc_buffer_uncharge(conn, conn->charged);
+	smc_buffer_uncharge_all(conn);
 	conn->group = NULL;
 	return err;
 }
@@ -209,7 +230,7 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 
 	count_receive_buffer(conn, conn->rx.buffer_bytes - had);
 	if (!err)
-		err = smc_buffer_charge(conn, conn->rx.buffer_bytes - had);
+		err = settle_charge(conn);
 	if (err)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
@@ -335,7 +356,7 @@ void smc_conn_free(struct smc_conn *conn)
 	hrtimer_cancel(&conn->tx.flush);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
-	smc_buffer_uncharge(conn, conn->charged);
+	smc_buffer_uncharge_all(conn);
 	WRITE_ONCE(conn->transport, NULL);
 	smc_group_leave(conn->group);
 	conn->group = NULL;

@@ -7,11 +7,13 @@
  * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs.
  */
 
+#include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 
 #include "buffer.h"
 #include "conn.h"
+#include "payer.h"
 
 /**
  * smc_buffer_size() - the buffer size of the protocol that fits a request
@@ -91,6 +93,21 @@ void smc_buffer_give(struct smc_share *share, u32 bytes)
 	smc_share_give(share, bytes);
 }
 
+/* The payer stays until smc_buffer_uncharge_all() */
+static int get_payer(struct smc_conn *conn)
+{
+	struct smc_payer *payer;
+
+	sock_owned_by_me(conn->sk);
+	if (conn->payer)
+		return 0;
+	payer = smc_payer_get(conn->sk);
+	if (IS_ERR(payer))
+		return PTR_ERR(payer);
+	conn->payer = payer;
+	return 0;
+}
+
 /**
  * smc_buffer_charge() - the memory cgroup of a connection's socket pays for a buffer
  * @conn: the connection that the buffer serves; the socket lock is held
@@ -98,18 +115,41 @@ void smc_buffer_give(struct smc_share *share, u32 bytes)
  *
  * May sleep. What is still charged when the connection is freed is uncharged then.
  *
- * Return: 0, or -ENOMEM at the limit of the cgroup.
+ * Return: 0, or -ENOMEM if the cgroup has no room for it.
  */
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
 	struct sock *sk = conn->sk;
+	int err = get_payer(conn);
 
-	sock_owned_by_me(sk);
-	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV))
+	if (err)
+		return err;
+	if (!smc_payer_take(conn->payer, bytes))
 		return -ENOMEM;
+	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV)) {
+		smc_payer_give(conn->payer, bytes);
+		return -ENOMEM;
+	}
 	sk_mem_charge(sk, bytes);
 	conn->charged += bytes;
 	return 0;
+}
+
+/**
+ * smc_buffer_charge_most() - smc_buffer_charge() where the buffer may be smaller
+ * @conn: as there
+ * @bytes: a size from smc_buffer_size()
+ *
+ * May sleep.
+ *
+ * Return: the size that was charged, perhaps a smaller one; 0 if the cgroup has no room.
+ */
+u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
+{
+	if (get_payer(conn))
+		return 0;
+	bytes = smc_payer_offer(conn->payer, bytes);
+	return bytes && !smc_buffer_charge(conn, bytes) ? bytes : 0;
 }
 
 /**
@@ -123,4 +163,18 @@ void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
 {
 	conn->charged -= bytes;
 	sk_mem_uncharge(conn->sk, bytes);
+	smc_payer_give(conn->payer, bytes);
+}
+
+/**
+ * smc_buffer_uncharge_all() - no buffer serves the connection any more
+ * @conn: as in smc_buffer_uncharge()
+ *
+ * Process context. Does not sleep.
+ */
+void smc_buffer_uncharge_all(struct smc_conn *conn)
+{
+	smc_buffer_uncharge(conn, conn->charged);
+	smc_payer_put(conn->payer);
+	conn->payer = NULL;
 }

@@ -16,7 +16,9 @@ u32 smc_buffer_take(struct smc_share *share, u32 bytes);
 bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes);
 void smc_buffer_give(struct smc_share *share, u32 bytes);
 
+u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes);
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes);
 void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes);
+void smc_buffer_uncharge_all(struct smc_conn *conn);
 
 #endif /* _NET_SMC_GROUP_BUFFER_H */

@@ -34,10 +34,13 @@
 #include "../net.h"
 #include "transport.h"
 
+struct smc_payer;
+
 /**
  * struct smc_conn_rx - the ring we receive from
  * @wanted: size asked for, before it is allocated
- * @chosen: by the application, not by default
+ * @granted: the most that the memory cgroup has for it; charged. Set by smc_conn_open()
+ * @chosen: @wanted is the application's choice, not the default
  * @buffer_bytes: size of the buffer element, as announced
  * @base: where offset 0 of the ring is; readers never look beyond the produced bytes
  * @ring: its bounds
@@ -54,6 +57,7 @@
  */
 struct smc_conn_rx {
 	u32 wanted;
+	u32 granted;
 	bool chosen;
 	u32 buffer_bytes;
 	u8 *base;
@@ -149,6 +153,7 @@ struct smc_conn_urgent {
  * @priv: the transport's own
  * @group: link group, or NULL; the connection holds a reference
  * @charged: bytes of buffers that the socket is charged for
+ * @payer: where they count; NULL if no memory cgroup pays
  * @first_contact: it is the first of its group, which the handshake is to form
  * @other_address: the peer has another address than the one the group was formed with (client)
  * @progress: tells the socket that the handshake can go on, or that the connection is cut off
@@ -194,6 +199,7 @@ struct smc_conn {
 	void *priv;
 	struct smc_group *group;
 	u32 charged;
+	struct smc_payer *payer;
 	bool first_contact;
 	bool other_address;
 	void (*progress)(struct smc_conn *conn);

@@ -113,7 +113,7 @@ static int take_element(struct smcr_conn *rc)
 	struct smcr_rmb *rmb;
 	bool fresh;
 
-	rmb = smcr_rmb_take(rc->rg, wanted, &rc->element, &fresh);
+	rmb = smcr_rmb_take(rc->rg, min(wanted, conn->rx.granted), &rc->element, &fresh);
 	if (IS_ERR(rmb))
 		return PTR_ERR(rmb);
 	rc->rmb = rmb;

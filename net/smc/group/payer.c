@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much of its memory a memory cgroup has for buffers.
+ *
+ * The kernel cannot reclaim buffers. If they fill the cgroup up to its limit, the next allocation
+ * of the program finds nothing left, and the OOM killer ends the program. So buffers take an eighth
+ * of what everything else leaves below the limit. Near that share buffers are smaller; beyond it
+ * the connection becomes a TCP connection.
+ *
+ * The share must hold at each level of the hierarchy, because the OOM killer comes at the limit of
+ * any ancestor. So each cgroup has a counter for the buffers of all sockets in it and below it.
+ *
+ * A program that reads files fills its cgroup with page cache, which the kernel gives up for
+ * anything else. Half of the page cache counts as free; the other half may be the working set. At
+ * all levels this is the page cache of the socket's own cgroup: other cgroups cannot be asked.
+ */
+
+#include <linux/hashtable.h>
+#include <linux/log2.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/nodemask.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/sock.h>
+
+#include "../share.h"
+#include "payer.h"
+
+#define SHARE		8	/* buffers get one of so many parts */
+#define CONNECTIONS	16	/* and have to be enough for so many connections */
+
+/**
+ * struct smc_payer - the buffers of a memory cgroup, and of those below it
+ * @node: in the table; protected by lock
+ * @memcg: the cgroup; the payer holds a reference
+ * @parent: the payer of the parent cgroup; the payer holds a reference. NULL below the root cgroup,
+ *	which has no limit
+ * @refs: number of connections and children; protected by lock
+ * @used: bytes of buffers
+ */
+struct smc_payer {
+	struct hlist_node node;
+	struct mem_cgroup *memcg;
+	struct smc_payer *parent;
+	unsigned long refs;
+	atomic_long_t used;
+};
+
+static DEFINE_SPINLOCK(lock);	/* protects payers */
+static DEFINE_HASHTABLE(payers, 8);
+
+/* Version 1 of cgroups charges sockets to a counter of their own */
+static struct page_counter *counter_of(struct mem_cgroup *memcg)
+{
+#ifdef CONFIG_MEMCG_V1
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return &memcg->tcpmem;
+#endif
+	return &memcg->memory;
+}
+
+static unsigned long file_pages_of_zone(struct lruvec *lruvec, int zone)
+{
+	unsigned long pages = mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+			      mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
+#ifdef CONFIG_LRU_GEN
+	unsigned int i;
+
+	for (i = 0; i < MAX_NR_GENS; i++)
+		pages += max_t(long, READ_ONCE(lruvec->lrugen.nr_pages[i][LRU_GEN_FILE][zone]), 0);
+#endif
+	return pages;
+}
+
+/* The page cache that the kernel may give up for buffers */
+static unsigned long reclaimable_pages(struct mem_cgroup *memcg)
+{
+	unsigned long pages = 0;
+	int nid, zone;
+
+	if (counter_of(memcg) != &memcg->memory)
+		return 0;
+	for_each_online_node(nid)
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			pages += file_pages_of_zone(&memcg->nodeinfo[nid]->lruvec, zone);
+	return pages / 2;
+}
+
+/*
+ * Measured without the buffers there are, so that they do not narrow their own share.
+ * Return: most bytes of buffers
+ */
+static unsigned long share_of(const struct smc_payer *payer, unsigned long reclaimable)
+{
+	struct page_counter *counter = counter_of(payer->memcg);
+	unsigned long most = min(READ_ONCE(counter->max), READ_ONCE(payer->memcg->memory.high));
+	unsigned long buffers = atomic_long_read(&payer->used) >> PAGE_SHIFT;
+	unsigned long usage = page_counter_read(counter);
+	unsigned long others = usage - min(usage, buffers + reclaimable);
+
+	return (most - min(most, others)) / SHARE << PAGE_SHIFT;
+}
+
+static struct smc_payer *find_payer(const struct mem_cgroup *memcg)
+{
+	struct smc_payer *payer;
+
+	lockdep_assert_held(&lock);
+	hash_for_each_possible(payers, payer, node, (unsigned long)memcg)
+		if (payer->memcg == memcg)
+			return payer;
+	return NULL;
+}
+
+static struct smc_payer *create_payer(struct mem_cgroup *memcg)
+{
+	struct smc_payer *payer = kzalloc(sizeof(*payer), GFP_ATOMIC | __GFP_NOWARN);
+
+	lockdep_assert_held(&lock);
+	if (!payer)
+		return NULL;
+	css_get(&memcg->css);
+	payer->memcg = memcg;
+	hash_add(payers, &payer->node, (unsigned long)memcg);
+	return payer;
+}
+
+static void put_locked(struct smc_payer *payer)
+{
+	while (payer && !--payer->refs) {
+		struct smc_payer *parent = payer->parent;
+
+		hash_del(&payer->node);
+		css_put(&payer->memcg->css);
+		kfree(payer);
+		payer = parent;
+	}
+}
+
+/* Creates the payers that are missing on the way to the root. Return: false without memory */
+static bool get_locked(struct mem_cgroup *memcg, struct smc_payer **link)
+{
+	struct mem_cgroup *parent;
+
+	for (; (parent = parent_mem_cgroup(memcg)); memcg = parent) {
+		struct smc_payer *payer = find_payer(memcg);
+		bool is_new = !payer;
+
+		if (is_new)
+			payer = create_payer(memcg);
+		if (!payer)
+			return false;
+		payer->refs++;
+		*link = payer;
+		if (!is_new)
+			break;
+		link = &payer->parent;
+	}
+	return true;
+}
+
+/**
+ * smc_payer_get() - who pays for the buffers of a socket
+ * @sk: the socket
+ *
+ * Process context.
+ *
+ * Return: the payer until smc_payer_put(), NULL if no memory cgroup pays, or an ERR_PTR.
+ */
+struct smc_payer *smc_payer_get(const struct sock *sk)
+{
+	struct smc_payer *payer = NULL;
+
+	if (!mem_cgroup_sockets_enabled || !sk->sk_memcg)
+		return NULL;
+	spin_lock(&lock);
+	if (!get_locked(sk->sk_memcg, &payer)) {
+		put_locked(payer);
+		payer = ERR_PTR(-ENOMEM);
+	}
+	spin_unlock(&lock);
+	return payer;
+}
+
+/**
+ * smc_payer_put() - a connection has no buffers any more
+ * @payer: from smc_payer_get(), may be NULL
+ *
+ * Process context.
+ */
+void smc_payer_put(struct smc_payer *payer)
+{
+	if (!payer)
+		return;
+	spin_lock(&lock);
+	put_locked(payer);
+	spin_unlock(&lock);
+}
+
+/**
+ * smc_payer_offer() - what smc_payer_take() would allow now
+ * @payer: the payer, may be NULL
+ * @bytes: a size of buffers
+ *
+ * Any context.
+ *
+ * Return: that size, perhaps a smaller one; 0 at the end of the share of a cgroup.
+ */
+u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes)
+{
+	unsigned long reclaimable = payer ? reclaimable_pages(payer->memcg) : 0;
+
+	for (; payer; payer = payer->parent) {
+		unsigned long share = share_of(payer, reclaimable);
+		unsigned long even = max_t(unsigned long, share / CONNECTIONS, SMC_BUFFER_MIN);
+
+		bytes = min_t(unsigned long, bytes, rounddown_pow_of_two(even));
+		bytes = smc_size_below(bytes, atomic_long_read(&payer->used), share);
+	}
+	return bytes;
+}
+
+/* Of the cgroups from @payer up to @end, which is not one of them */
+static void subtract_used(struct smc_payer *payer, const struct smc_payer *end, u32 bytes)
+{
+	for (; payer != end; payer = payer->parent)
+		atomic_long_sub(bytes, &payer->used);
+}
+
+/**
+ * smc_payer_take() - a buffer is to be charged
+ * @payer: the payer, may be NULL
+ * @bytes: its size
+ *
+ * Any context.
+ *
+ * Return: whether it may; then smc_payer_give() is due.
+ */
+bool smc_payer_take(struct smc_payer *payer, u32 bytes)
+{
+	unsigned long reclaimable = payer ? reclaimable_pages(payer->memcg) : 0;
+	struct smc_payer *level;
+
+	for (level = payer; level; level = level->parent) {
+		unsigned long share = share_of(level, reclaimable);
+
+		if (atomic_long_add_return(bytes, &level->used) <= share)
+			continue;
+		subtract_used(payer, level->parent, bytes);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * smc_payer_give() - a buffer is not charged any more
+ * @payer: as taken from
+ * @bytes: as taken, or a part of it
+ *
+ * Any context.
+ */
+void smc_payer_give(struct smc_payer *payer, u32 bytes)
+{
+	subtract_used(payer, NULL, bytes);
+}
