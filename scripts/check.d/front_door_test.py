@@ -2,15 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Bad input at the front door: one sentence, an error exit, and nothing changed."""
 
+import importlib.machinery
+import importlib.util
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 TOP = os.path.dirname(SCRIPTS)
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TOP, 'tests', 'vm'))
+
+from harness import cli, testfile   # noqa: E402
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] \
     if os.getuid() == 0 else []
 
@@ -215,6 +223,31 @@ class Packages(Case):
         packages = self.list('build no-such-package')
         self.refused('missing packages', self.program, '--check', 'build', SMC_PACKAGES=packages)
 
+    def dpkg(self, **provides):
+        """What dpkg knows as installed: packages, each with what it provides."""
+        return os.path.dirname(self.file('dpkg/status', ''.join(
+            f'Package: {name.replace("_", "-")}\nStatus: install ok installed\nVersion: 1-1\n'
+            f'Architecture: amd64\nMaintainer: x <x@example.com>\nDescription: x\n'
+            + (f'Provides: {names}\n' if names else '') + '\n'
+            for name, names in provides.items())))
+
+    def test_provided_under_another_name(self):
+        """As Debian 13 does for packages with 64-bit times."""
+        admin = self.dpkg(libother='', libelf1t64='libelf9 (= 0.192-4), libelf1 (= 0.192-4)')
+        packages = self.list('build libelf1', 'build libelf1t64', 'build libelf9', 'build libother')
+        done = self.run_program(self.program, 'build', SMC_PACKAGES=packages, DPKG_ADMINDIR=admin)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', ''))
+
+    def test_similar_name_does_not_provide(self):
+        admin = self.dpkg(libelf1t64='libelf10, xlibelf1', removed='')
+        status = self.folder + '/dpkg/status'
+        with open(status, encoding='utf-8') as file:
+            text = file.read()
+        self.file('dpkg/status', text.replace('Package: removed\nStatus: install ok installed',
+                                              'Package: removed\nStatus: deinstall ok config-files'))
+        self.refused('--no-install-recommends libelf1 removed', self.program, '--check', 'build',
+                     SMC_PACKAGES=self.list('build libelf1', 'build removed'), DPKG_ADMINDIR=admin)
+
     def test_unknown_set(self):
         self.refused("unknown set 'nosuch' (sets: build test)", self.program, 'build', 'nosuch',
                      SMC_PACKAGES=self.list('build dpkg', 'test dpkg'))
@@ -255,12 +288,113 @@ class Fetching(Case):
         self.assertIn('likely cause: no network', last)
         self.assertFalse(os.path.exists(self.folder + '/cache/smc/kernels/stock-6.12/current'))
 
+    def sources(self, kernel, text, name='debian.sources', origins=()):
+        """
+        The private sources for this kernel on a system with these. There is no network; origins
+        are of the Release files that apt has already.
+        """
+        self.file('bin/apt-get', '#!/bin/sh\ncase $* in\n*update) exit 100 ;;\nesac\n'
+                  f'exec {shutil.which("apt-get")} "$@"\n')
+        os.chmod(self.folder + '/bin/apt-get', 0o755)
+        shutil.rmtree(self.folder + '/etc', ignore_errors=True)
+        shutil.rmtree(self.folder + '/cache', ignore_errors=True)
+        os.makedirs(self.folder + '/lists/partial', exist_ok=True)
+        self.file('etc/' + name, text)
+        for site, release, origin in origins:
+            self.file(f'lists/{site}_dists_{release}_InRelease',
+                      f'Origin: {origin}\nSuite: {release}\nCodename: {release}\n'
+                      'Date: Sat, 01 Aug 2026 00:00:00 UTC\nArchitectures: amd64\n'
+                      'Components: main\nSHA256:\n '
+                      f'{"0" * 64} 100 main/binary-amd64/Packages\n')
+            self.file(f'lists/{site}_dists_{release}_main_binary-amd64_Packages', '')
+        config = self.file('apt.conf', f'Dir::Etc::sourcelist "/dev/null";\n'
+                           f'Dir::Etc::sourceparts "{self.folder}/etc";\n'
+                           f'Dir::State::lists "{self.folder}/lists";\n')
+        self.last_sentence(self.program, kernel, APT_CONFIG=config,
+                           PATH=self.folder + '/bin:' + os.environ['PATH'])
+        lines = []
+        for folder, _, names in os.walk(self.folder + '/cache/smc/kernels/apt'):
+            if 'sources.list' in names:
+                with open(folder + '/sources.list', encoding='utf-8') as file:
+                    lines += [line.split('] ')[1] for line in file.read().splitlines()]
+        return lines
+
+    deb822 = ('Types: deb\nURIs: http://a.example/debian\nSuites: {0} {0}-updates\n'
+              'Components: main\n\nTypes: deb\nURIs: http://b.example/security\n'
+              'Suites: {0}-security\nComponents: main\n')
+    one_line = ('deb cdrom:[Debian]/ {0} main\ndeb http://a.example/debian {0} main contrib\n'
+                'deb-src http://c.example/debian {0} main\n'
+                'deb [arch=amd64] http://b.example/security {0}-security main\n')
+
+    def test_sources_of_any_release(self):
+        """A mirror has all releases, so the system's own release tells it."""
+        for release in ('bookworm', 'trixie', 'stable'):
+            for name, text in (('debian.sources', self.deb822), ('debian.list', self.one_line)):
+                for kernel, suite in (('stock-6.1', 'bookworm'), ('stock-13', 'trixie')):
+                    with self.subTest(f'{kernel} from {name} of {release}'):
+                        self.assertEqual(self.sources(kernel, text.format(release), name), [
+                            f'http://a.example/debian/ {suite} main',
+                            f'http://a.example/debian/ {suite}-updates main',
+                            f'http://b.example/security/ {suite}-security main'])
+
+    def test_sources_of_backports(self):
+        self.assertEqual(self.sources('stock-6.12', self.deb822.format('trixie')),
+                         ['http://a.example/debian/ bookworm-backports main'])
+
+    def test_sources_without_security(self):
+        text = 'deb http://a.example/debian trixie main\n'
+        self.assertEqual(self.sources('stock-6.1', text, 'a.list'), [
+            'http://a.example/debian/ bookworm main',
+            'http://a.example/debian/ bookworm-updates main'])
+
+    def test_sources_of_others(self):
+        """Others have suites of the same names."""
+        text = ('deb http://other.example/docker bookworm stable\n'
+                'deb http://other.example/apt bookworm main\n'
+                'deb http://a.example/debian trixie main\n')
+        origins = [('other.example_apt', 'bookworm', 'Other'),
+                   ('a.example_debian', 'trixie', 'Debian')]
+        lines = self.sources('stock-6.12', text, 'a.list', origins)
+        self.assertEqual(lines, ['http://a.example/debian/ bookworm-backports main'])
+
+    def test_no_sources(self):
+        for text in ('', 'deb http://a.example/debian noble main\n'):
+            self.assertEqual(self.sources('stock-6.1', text, 'a.list'), [])
+            last = self.last_sentence(self.program, 'stock-6.1',
+                                      APT_CONFIG=self.folder + '/apt.conf')
+            self.assertEqual(last, "kernels: apt has no source for Debian: add it to the system's "
+                             'sources')
+
     def test_unknown_kernel(self):
         self.assertIn('stock-9.9', self.last_sentence(self.program, 'stock-9.9'))
 
     def test_demo_on_unknown_kernel(self):
         last = self.last_sentence(os.path.join(SCRIPTS, 'demo'), KERNEL='9.9')
-        self.assertEqual(last, 'FAILURE: start: KERNEL=9.9 is not known; there are 6.12 and 6.1')
+        self.assertEqual(last, 'FAILURE: start: KERNEL=9.9 is not known; there are 6.12, 6.1, 13')
+
+
+class KernelNames(unittest.TestCase):
+    """The name that chooses the kernel of Debian 13."""
+
+    def test_demo_shows_the_kernel_of_debian_13_there(self):
+        loader = importlib.machinery.SourceFileLoader('demo', os.path.join(SCRIPTS, 'demo'))
+        demo = importlib.util.module_from_spec(importlib.util.spec_from_loader('demo', loader))
+        loader.exec_module(demo)
+        for release, kernel in (({'VERSION_ID': '13'}, '13'), ({'VERSION_ID': '12'}, '6.12'),
+                                ({'ID': 'debian'}, '6.12')):
+            with mock.patch('platform.freedesktop_os_release', return_value=release):
+                self.assertEqual(demo.default_kernel(), kernel)
+        with mock.patch('platform.freedesktop_os_release', side_effect=OSError):
+            self.assertEqual(demo.default_kernel(), '6.12')
+
+    def test_debian_13_runs_the_tests_for_6_12(self):
+        tests = [testfile.Test(name, None, kernels=kernels) for name, kernels in
+                 (('new', ['stock-6.12']), ('old', ['stock-6.1']), ('debug', ['debug-6.12']))]
+        with mock.patch.dict(os.environ, KERNEL='13', DAILY=''):
+            options = cli.parse(['--all'])
+        self.assertEqual(options.kernel, ['stock-13'])
+        chosen = cli.choose_tests(tests, options.kernel[0], options)
+        self.assertEqual([test.name for test in chosen], ['new'])
 
 
 class Modules(Case):

@@ -6,50 +6,87 @@
 # index files, own download folder. Nothing is installed and the system's apt
 # state is neither read (beyond its mirrors) nor changed.
 
-apt_release=bookworm
+# What Debian calls its releases, in the sources of whatever system this is.
+apt_releases='bookworm trixie forky sid oldstable stable testing unstable'
 
-# apt_mirror SUITE - where the system gets this suite from.
+# apt_targets - the archives of the system's apt, a line for each: component, suite, URI, and the
+# origin if apt has downloaded the index, else "?".
+apt_targets()
+{
+	# shellcheck disable=SC2016	# apt expands these
+	local format='$(CREATED_BY) $(COMPONENT) $(RELEASE) $(REPO_URI)'
+
+	{
+		apt-get indextargets --format "$format \$(ORIGIN)"
+		apt-get indextargets --no-release-info --format "$format ?"
+	} 2>/dev/null | sed -n 's/^Packages //p'
+}
+
+# apt_uri SUITE... - where the system gets the first of these suites from that it has. Other archives
+# have suites of the same names: an archive known to be Debian's comes first, one known to be
+# another's does not count.
+apt_uri()
+{
+	apt_targets | awk -v suites="$*" '
+		BEGIN { later = 0 }
+		$1 != "main" || $3 ~ /^cdrom:/ { next }
+		$4 == "?" { $4 = ($3 in origin) ? origin[$3] : "Debian"; later = 1 }
+		!later { origin[$3] = $4 }
+		$4 == "Debian" && !(($2, later) in uri) { uri[$2, later] = $3 }
+		END {
+			last = split(suites, order, " ")
+			for (later = 0; later <= 1; later++)
+				for (i = 1; i <= last; i++)
+					if ((order[i], later) in uri) {
+						print uri[order[i], later]
+						exit
+					}
+		}'
+}
+
+# apt_mirror RELEASE ''|-security - where to get this suite from. A mirror of Debian has all releases,
+# so the source of another release will do.
 apt_mirror()
 {
-	local uri
+	local suites=$1$2 other
 
-	# shellcheck disable=SC2016	# apt expands these
-	uri=$(apt-get indextargets --no-release-info \
-		--format '$(CREATED_BY) $(RELEASE) $(REPO_URI)' 2>/dev/null |
-		awk -v suite="$1" '$1 == "Packages" && $2 == suite { print $3; exit }')
-	[ -n "$uri" ] || die "apt has no source for $1: add Debian's to the system's sources"
-	printf '%s\n' "$uri"
+	for other in $apt_releases; do
+		suites+=" $other$2"
+	done
+	# shellcheck disable=SC2086	# names without blanks
+	apt_uri $suites
 }
 
 apt_sources()
 {
-	local main security signed
+	local release=${1%-backports} main security signed
 
-	main=$(apt_mirror $apt_release) || exit 1
-	security=$(apt_mirror $apt_release-security) || exit 1
+	main=$(apt_mirror "$release" '')
+	[ -n "$main" ] || die "apt has no source for Debian: add it to the system's sources"
+	security=$(apt_mirror "$release" -security)
 	signed='signed-by=/usr/share/keyrings/debian-archive-keyring.gpg'
 
 	case $1 in
-	stable)
-		echo "deb [$signed] $main $apt_release main"
-		echo "deb [$signed] $main $apt_release-updates main"
-		echo "deb [$signed] $security $apt_release-security main"
+	*-backports)
+		echo "deb [$signed] $main $1 main"
 		;;
-	backports)
-		echo "deb [$signed] $main $apt_release-backports main"
+	*)
+		echo "deb [$signed] $main $1 main"
+		echo "deb [$signed] $main $1-updates main"
+		[ -z "$security" ] || echo "deb [$signed] $security $1-security main"
 		;;
 	esac
 }
 
-# apt_open stable|backports - write the configuration. Packages are taken
-# from this suite alone, so the candidate of a name is never ambiguous.
+# apt_open SUITE - write the configuration. Packages are taken from this suite
+# alone, so the candidate of a name is never ambiguous.
 apt_open()
 {
 	apt_dir=$kernels/apt/$1
 	mkdir -p "$apt_dir/lists/partial" "$apt_dir/archives/partial" \
 		"$apt_dir/preferences.d" ||
 		die "cannot create $apt_dir"
-	apt_sources "$1" >"$apt_dir/sources.list"
+	apt_sources "$1" >"$apt_dir/sources.list" || exit 1
 	: >"$apt_dir/status"
 	cat >"$apt_dir/apt.conf" <<-END
 		#clear APT::Update;

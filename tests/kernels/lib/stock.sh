@@ -23,6 +23,13 @@ stock_resolve()
 	key=$(key_of "$version")-$recipe
 }
 
+# Debian 13 packs the modules below usr/lib, Debian 12 below lib.
+stock_unpack_packages()
+{
+	apt_unpack "$tmp" "$@" || return
+	[ ! -d "$tmp/usr/lib/modules" ] || { mkdir -p "$tmp/lib" && mv "$tmp/usr/lib/modules" "$tmp/lib/"; }
+}
+
 # The headers' Makefile names its other half by an absolute path in /usr/src;
 # name it relative to itself, so that it works wherever it was unpacked. The
 # vmlinux there has only type information, and its presence makes every module
@@ -40,6 +47,29 @@ stock_fix_headers()
 	ln -sfn "usr/src/$headers" "$tmp/build"
 	rm -f "$tmp/lib/modules/$release/build" "$tmp/lib/modules/$release/source"
 	ln -s ../../../build "$tmp/lib/modules/$release/build"
+}
+
+# stock_tools_run - do the headers' programs run here? Those of a later Debian need its libc.
+stock_tools_run()
+{
+	! ldd "$tmp/usr/lib/$kbuild/tools/objtool/objtool.real-x86" 2>&1 | grep -q 'GLIBC_.* not found'
+}
+
+# An earlier Debian has its own kernel of the same series, whose programs run, and its own compiler, which
+# does not know -fmin-function-alignment.
+stock_borrow_tools()
+{
+	local top=$tmp/usr/src/$headers other cc program
+
+	other=$("$here/get" "stock-$series") || return
+	cc=$(gcc -dumpversion) || return
+	while read -r program; do
+		cp "$other"/usr/lib/linux-kbuild-*/"$program" "$tmp/usr/lib/$kbuild/$program" || return
+	done < <(cd "$tmp/usr/lib/$kbuild" && LC_ALL=C grep -rlaP '^\x7fELF' .)
+	sed -i -E -e "s/\<gcc-[0-9]+/gcc-$cc/" -e '/\<CONFIG_CC_HAS_(MIN|SANE)_FUNCTION_ALIGNMENT\>/d' \
+		"$top/.kernelvariables" "$top/include/config/auto.conf" \
+		"$top/include/generated/autoconf.h" || return
+	stock_tools_run
 }
 
 # Unpacking xz under TCG costs seconds per boot; here it is paid once.
@@ -82,8 +112,11 @@ stock_fetch()
 {
 	tmp_new
 	step "download and unpack $image $version" "no network, or no space left below $cache" \
-		apt_unpack "$tmp" "$image=$version" "$headers" "$common" "$kbuild"
+		stock_unpack_packages "$image=$version" "$headers" "$common" "$kbuild"
 	step "adapt the headers" "the packages' layout has changed" stock_fix_headers
+	[ "$name" = "stock-$series" ] || stock_tools_run ||
+		step "adapt the headers to an earlier Debian" \
+			"programs of Debian's stock-$series do not run here either" stock_borrow_tools
 	step "uncompress the modules" "no space left below $cache" stock_fix_modules
 	step "uncompress the kernel" "it is compressed in another way now" stock_unpack_image
 	step "arrange the files" "the packages' layout has changed" stock_arrange
