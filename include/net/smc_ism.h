@@ -47,8 +47,9 @@ struct smc_ism_address {
  * @reused: the memory served another DMB before; set by the device with @addr
  * @passive: the end of a server: the peer attaches it before it attaches the peer's
  * @peer: who may attach
- * @share: what its memory counts for until unregister_dmb. A user that is attached then has it
- *	count for the share of its own DMB, until the device has freed it or given it to another one
+ * @share: what its memory counts for until unregister_dmb. If a user is attached then, the memory
+ *	counts for the share of the user's DMB, until the device has freed it or given it to another
+ *	DMB
  * @signalled: the peer signalled. Called by the device in any context that may
  *	not sleep, perhaps on several CPUs at once, and within an RCU read-side
  *	critical section; not called any more after unregister_dmb and a grace

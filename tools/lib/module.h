@@ -21,7 +21,7 @@
  *
  * Asking the kernel for a socket or for generic netlink loads it.
  *
- * Returns: false if it is not there for certain.
+ * Returns: false only if it is certainly not loaded.
  */
 bool module_is_loaded(void);
 

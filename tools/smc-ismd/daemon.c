@@ -233,8 +233,8 @@ static void start(const char *state_folder)
 		pairs_init(&host);
 	keep_drop_rest();
 	/*
-	 * A mistake in the file changes nothing for the pairs that an earlier process left. If
-	 * there was none, a user that is not there keeps no other machine from starting.
+	 * An error in the file changes nothing for the pairs that an earlier process left. If there
+	 * was no such process, a missing user keeps no other machine from starting.
 	 */
 	if (!load_policy(!successor) && !successor)
 		exit(EXIT_FAILURE);

@@ -306,7 +306,7 @@ static uint64_t milliseconds(void)
 	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* Each client costs messages to the service manager and lines in the journal. */
+/* For each client the daemon sends messages to the service manager and lines to the journal. */
 static bool has_patience(struct end *end)
 {
 	if (rate_allows(&end->joins, milliseconds(), joins_in_a_row))
@@ -322,7 +322,7 @@ static bool has_patience(struct end *end)
 static void log_arrival(struct end *end)
 {
 	if (end->quiet && rate_is_calm(&end->joins, milliseconds())) {
-		client_log(end, LOG_NOTICE, "came %u times without a line here", end->unlogged);
+		client_log(end, LOG_NOTICE, "came %u times that are not logged", end->unlogged);
 		end->unlogged = 0;
 		end->quiet = false;
 	}

@@ -132,13 +132,13 @@ enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte
 }
 
 /**
- * smc_urgent_left_out() - bytes where the reader stands that it will not get
+ * smc_urgent_left_out() - count the bytes that the reader skips before its next one
  * @conn: the connection
  *
- * If the reader is at the mark, the peer is told that the urgent byte was consumed. Any context
- * that smc_cdc_kick() allows. Does not sleep.
+ * If the reader is at the mark, this also posts control data: the consumer cursor passes the urgent
+ * byte. Any context that smc_cdc_kick() allows. Does not sleep.
  *
- * Return: how many.
+ * Return: number of bytes.
  */
 u32 smc_urgent_left_out(struct smc_conn *conn)
 {
@@ -165,7 +165,7 @@ u32 smc_urgent_left_out(struct smc_conn *conn)
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: whether.
+ * Return: true if the program stands at the mark.
  */
 bool smc_urgent_at_mark(struct smc_conn *conn)
 {

@@ -44,8 +44,8 @@ apt_uri()
 		}'
 }
 
-# apt_mirror RELEASE ''|-security - where to get this suite from. A mirror of Debian has all releases,
-# so the source of another release will do.
+# apt_mirror RELEASE ''|-security - where to get this suite from. A mirror of Debian has all
+# releases, so the source of another release will do.
 apt_mirror()
 {
 	local suites=$1$2 other

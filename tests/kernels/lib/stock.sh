@@ -55,8 +55,8 @@ stock_tools_run()
 	! ldd "$tmp/usr/lib/$kbuild/tools/objtool/objtool.real-x86" 2>&1 | grep -q 'GLIBC_.* not found'
 }
 
-# An earlier Debian has its own kernel of the same series, whose programs run, and its own compiler, which
-# does not know -fmin-function-alignment.
+# An earlier Debian has its own kernel of the same series, whose programs run, and its own compiler,
+# which does not know -fmin-function-alignment.
 stock_borrow_tools()
 {
 	local top=$tmp/usr/src/$headers other cc program

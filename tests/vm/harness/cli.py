@@ -173,7 +173,7 @@ def run_counted(options, folder):
     return outcome.status
 
 
-# Tests of the second run on the first as well, when that is asked for
+# If the user names the first kernel, the tests for the second one run on it
 LIKE = {'stock-13': 'stock-6.12'}
 
 

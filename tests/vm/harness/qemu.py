@@ -26,8 +26,8 @@ BOOT_LINE = ('console=ttyS0 no_timer_check nokaslr mitigations=off tsc=reliable 
 # Serial lines of a guest, in the order of ttyS0, ttyS1, ttyS2.
 LINES = ('console', 'agent', 'sync')
 
-# ERMS is off because icount takes every byte of "rep movsb" for an instruction. FSRM, which the QEMU of
-# Debian 13 has, must then be off as well: where memmove() of Linux 6.1 finds FSRM, it relies on
+# ERMS is off because icount takes every byte of "rep movsb" for an instruction. FSRM, which the QEMU
+# of Debian 13 has, must then be off as well: where memmove() of Linux 6.1 finds FSRM, it relies on
 # ERMS, and the guest stops in its first second.
 ICOUNT_CPU = 'max,-erms,-fsrm'
 # QEMU 7.2 computes the flags of cmpxchg16b from stale state: an interrupt right after one pushes

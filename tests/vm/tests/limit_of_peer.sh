@@ -48,8 +48,8 @@ says() {
 	return 1
 }
 
-# limited NAMESPACE CLIENT SERVER: what each end says when the limit of that namespace is reached. The
-# port of the last server may still be taken.
+# limited NAMESPACE CLIENT SERVER: what each end says when the limit of that namespace is reached.
+# The port of the last server may still be taken.
 limited() {
 	port=$((port + 1))
 	check "a limit in the namespace of the $1" in_ns "$1" sysctl -qw net.smc.buffer_limit=1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "smc on" names the programs that listen already and have to be restarted: those to which its rules apply, with
-# their ports, in all network namespaces.
+# "smc on" names the programs that listen already and have to be restarted: those to which its rules
+# apply, with their ports, in all network namespaces.
 #
 # kernels: stock-6.12
 # modules: smc

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "smc on" under SELinux: where it is enforcing, only with --force. No SELinux policy is loaded, so that
+# "smc on" under SELinux: where it is enforcing, only with --force. No SELinux policy is loaded, so
 # SELinux itself denies nothing here.
 #
 # kernels: stock-6.12

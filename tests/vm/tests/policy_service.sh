@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# smc-policy.service switches off what it has switched on, and nothing else: neither rules typed by hand nor
-# those of units. A script plays systemd: it reads the environment files anew before each command.
+# smc-policy.service switches off what it has switched on, and nothing else: neither rules typed by
+# hand nor those of units. A script plays systemd: it reads the environment files anew before each
+# command.
 #
 # kernels: stock-6.12
 # modules: smc
