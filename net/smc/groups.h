@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/hashtable.h>
+#include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
@@ -24,14 +25,19 @@
  * @nr_forming: groups of the server's role that are being formed
  * @forming: the same of both modes, oldest first
  * @idle: groups of the server's role without connections, oldest first
+ * @silent: address of the peer whose first contact took too long for those that waited for it
+ * @silent_until: jiffies until which connections from @silent do not wait
  *
- * A keyed hash spreads addresses over the classes, so a few addresses share one.
+ * A keyed hash spreads addresses over the classes, so a few addresses share one. A class remembers
+ * one silent address. A connection from an address that was replaced may wait once more.
  */
 struct smc_peer_class {
 	unsigned int nr;
 	unsigned int nr_forming[SMC_MODES];
 	struct list_head forming;
 	struct list_head idle;
+	struct in6_addr silent;
+	unsigned long silent_until;
 };
 
 /**

@@ -155,15 +155,17 @@ struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *ke
  *
  * Process context or softirq.
  *
- * Return: whether there is now; smc_group_enter() may find otherwise.
+ * Return: whether there is one now that is not doubted; smc_group_enter() may find otherwise.
  */
 bool smc_group_exists(struct net *net, const struct smc_group_key *key)
 {
 	struct smc_groups *groups = &smc_net(net)->groups;
+	const struct smc_group *group;
 	bool exists;
 
 	spin_lock_bh(&groups->lock);
-	exists = smc_table_find(groups, key, NULL);
+	group = smc_table_find(groups, key, NULL);
+	exists = group && !group->is_doubted;
 	spin_unlock_bh(&groups->lock);
 	return exists;
 }
@@ -334,17 +336,20 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 }
 
 /* Wait for a group that is being formed? */
-static bool is_worth_waiting(struct smc_group_entry *entry, struct smc_group *forming)
+static bool is_worth_waiting(struct smc_groups *groups, struct smc_group_entry *entry,
+			     const struct smc_group *forming)
 {
 	if (!forming)
 		return false;
 	if (!entry->waits) {
+		if (smc_table_is_silent(groups, &entry->key.remote))
+			return false;
 		entry->waits = true;
 		entry->until = jiffies + forming_timeout[entry->transport->mode];
 	}
 	if (time_before(jiffies, entry->until))
 		return true;
-	forming->is_slow = true;	/* no further connection waits for it */
+	smc_table_set_silent(groups, &entry->key.remote);
 	return false;
 }
 
@@ -359,9 +364,9 @@ static bool may_form(struct smc_groups *groups, const struct smc_group_entry *en
 		smc_table_forming_of(groups, &entry->key.remote, mode) < FORMING_OF_CLASS);
 }
 
-/* Join, wait, or take @fresh. Return: the group, NULL if a new one is needed, or an ERR_PTR */
-static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *entry,
-				      struct smc_group *fresh)
+/* Wait, or take @fresh. Return: the group, NULL if a new one is needed, or an ERR_PTR */
+static struct smc_group *form_group(struct net *net, struct smc_group_entry *entry,
+				    struct smc_group *fresh)
 {
 	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *group;
@@ -369,16 +374,10 @@ static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *e
 	int err;
 
 	lockdep_assert_held(&groups->lock);
-	list_del_init(&entry->list);
-	group = smc_table_find(groups, &entry->key, NULL);
-	if (group) {
-		smc_table_join(group);
-		return group;
-	}
 	if (has_bad_path(net, &entry->key, entry->candidate))
 		return ERR_PTR(-EHOSTDOWN);
 	group = smc_table_forming(groups, &entry->key, &nr);
-	if (is_worth_waiting(entry, group)) {
+	if (is_worth_waiting(groups, entry, group)) {
 		list_add_tail(&entry->list, &group->waiting);
 		return ERR_PTR(-EINPROGRESS);
 	}
@@ -392,6 +391,28 @@ static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *e
 	evict_forming(groups, fresh);
 	smc_table_add_forming(groups, fresh, entry->conn);
 	return fresh;
+}
+
+/*
+ * Join, wait, or take @fresh. A doubted group is joined only where no other can be formed.
+ * Return: the group, NULL if a new one is needed, or an ERR_PTR
+ */
+static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *entry,
+				      struct smc_group *fresh)
+{
+	struct smc_groups *groups = &smc_net(net)->groups;
+	struct smc_group *found, *formed;
+
+	lockdep_assert_held(&groups->lock);
+	list_del_init(&entry->list);
+	found = smc_table_find(groups, &entry->key, NULL);
+	if (!found || found->is_doubted) {
+		formed = form_group(net, entry, fresh);
+		if (!found || !IS_ERR(formed) || formed == ERR_PTR(-EINPROGRESS))
+			return formed;
+	}
+	smc_table_join(found);
+	return found;
 }
 
 /**
@@ -461,20 +482,24 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
  * smc_group_publish() - the group is formed: let other connections join
  * @group: a group that the caller is in
  *
- * The client does so before it sends its Confirm, the server when it got it: so
- * whoever is told to join finds the group. Process context or softirq.
+ * The client does so before it sends its Confirm, the server when it got it: so a connection that
+ * is told to join finds the group. A later contact ends a doubt about the group. Process context or
+ * softirq.
  */
 void smc_group_publish(struct smc_group *group)
 {
 	const struct smc_group_caps caps = read_caps(group);
+	struct smc_group *unlisted, *evicted = NULL;
 	struct smc_groups *groups = groups_of(group);
-	struct smc_group *evicted = NULL;
 	bool listed;
 
 	spin_lock_bh(&groups->lock);
+	group->is_doubted = false;
 	listed = !group->discarded && list_empty(&group->list);
 	if (listed) {
 		smc_table_add(groups, group);
+		while ((unlisted = smc_table_remove_doubted(groups, group)))
+			queue_work(smc_wq, &unlisted->end);	/* with the list's reference */
 		evicted = smc_table_evict_idle(groups, group, &caps);
 	}
 	spin_unlock_bh(&groups->lock);
@@ -529,7 +554,7 @@ void smc_group_leave(struct smc_group *group)
  * smc_group_discard() - let no further connection join
  * @group: a group that the caller is in, or that its transport still knows
  *
- * For a group that is out of sync with the peer (R-DEC-11), or lost its last link.
+ * For a group that was not formed, that is out of sync with the server, or lost its last link.
  * Its connections go on. Process context or softirq. The group's end, if this is it,
  * comes in the work queue.
  */
@@ -548,11 +573,11 @@ void smc_group_discard(struct smc_group *group)
 }
 
 /**
- * smc_group_blame() - a peer has another view of a group, or makes it lose memory
+ * smc_group_blame() - a server has another view of a group, or a peer makes it lose memory
  * @group: a group that the caller is in
  * @other: that was on a connection to another address than the one the group was formed with
  *
- * No connection joins such a group any more (R-DEC-11). But a server that only names the group of
+ * No connection joins such a group any more. But a server that only names the group of
  * another server must not end it: that group is then closed to all other addresses.
  * Process context or softirq.
  */
@@ -566,6 +591,23 @@ void smc_group_blame(struct smc_group *group, bool other)
 	}
 	spin_lock_bh(&groups->lock);
 	group->no_others = true;
+	spin_unlock_bh(&groups->lock);
+}
+
+/**
+ * smc_group_doubt() - server: a client does not know a group
+ * @group: a group that the caller is in
+ *
+ * The next connection forms another group, which takes the place of @group (R-DEC-11). Until then a
+ * connection joins @group if no other can be formed: the Decline may come from a peer that has the
+ * address and the ids of a client which knows @group. Process context or softirq.
+ */
+void smc_group_doubt(struct smc_group *group)
+{
+	struct smc_groups *groups = groups_of(group);
+
+	spin_lock_bh(&groups->lock);
+	group->is_doubted = !list_empty(&group->list);
 	spin_unlock_bh(&groups->lock);
 }
 

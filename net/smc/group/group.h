@@ -63,9 +63,9 @@ struct smc_group_key {
  *	handshake
  * @former: the connection of that handshake, while @forming
  * @is_evicted: another first contact has its place; the handshake ends
- * @is_slow: the first contact takes longer than other connections wait for it
  * @waiting: struct smc_group_entry of connections that wait until it is formed
  * @discarded: never to be listed again
+ * @is_doubted: server: a client said that it does not know this listed group
  * @no_others: only connections to @key.remote may join
  * @conns: connections
  * @rx_bytes: size of the receive buffers of all connections
@@ -93,9 +93,9 @@ struct smc_group {
 	bool forming;
 	struct smc_conn *former;
 	bool is_evicted;
-	bool is_slow;
 	struct list_head waiting;
 	bool discarded;
+	bool is_doubted;
 	bool no_others;
 	unsigned int conns;
 	atomic_long_t rx_bytes;
@@ -140,6 +140,7 @@ void smc_group_publish(struct smc_group *group);
 void smc_group_leave(struct smc_group *group);
 void smc_group_discard(struct smc_group *group);
 void smc_group_blame(struct smc_group *group, bool other);
+void smc_group_doubt(struct smc_group *group);
 void smc_group_flush(const struct smc_transport *transport);
 
 /* For monitoring: all groups of a namespace, each with a reference */

@@ -10,11 +10,14 @@
  */
 
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/siphash.h>
 #include <linux/unaligned.h>
 #include <net/ipv6.h>
 
 #include "table.h"
+
+#define SILENT_TIME	(10 * HZ)	/* how long a silent peer is remembered */
 
 /* The two halves of an address */
 static u64 upper_half(const struct in6_addr *address)
@@ -102,19 +105,23 @@ static bool has_room(const struct smc_group *group)
  * @key: who wants to
  * @accept: client: what the server said; NULL on a server
  *
- * Return: the group, without a reference, or NULL.
+ * Return: the group, without a reference, or NULL. A doubted one if there is no other.
  */
 struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept)
 {
-	struct smc_group *group;
+	struct smc_group *group, *doubted = NULL;
 
 	lockdep_assert_held(&groups->lock);
-	hash_for_each_possible(groups->by_key, group, node, hash_key(groups, key))
-		if (accept ? is_named(group, key, accept) :
-			     is_of_peer(group, key) && has_room(group))
+	hash_for_each_possible(groups->by_key, group, node, hash_key(groups, key)) {
+		if (accept ? !is_named(group, key, accept) :
+			     !is_of_peer(group, key) || !has_room(group))
+			continue;
+		if (!group->is_doubted)
 			return group;
-	return NULL;
+		doubted = group;
+	}
+	return doubted;
 }
 
 /**
@@ -135,7 +142,7 @@ void smc_table_join(struct smc_group *group)
  * @key: for a server
  * @nr: result: how many
  *
- * Return: one that is worth waiting for, or NULL.
+ * Return: one of them, or NULL.
  */
 struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_group_key *key,
 				    unsigned int *nr)
@@ -148,10 +155,40 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 		if (!group->forming || !is_of_peer(group, key))
 			continue;
 		++*nr;
-		if (!group->is_slow)
-			found = group;
+		found = group;
 	}
 	return found;
+}
+
+/**
+ * smc_table_is_silent() - did connections wait in vain for a peer's first contact lately?
+ * @groups: the table
+ * @remote: the address of the peer
+ *
+ * A peer can choose its id, but not its address. So the address is what is remembered.
+ *
+ * Return: whether.
+ */
+bool smc_table_is_silent(struct smc_groups *groups, const struct in6_addr *remote)
+{
+	const struct smc_peer_class *class = find_class(groups, remote);
+
+	lockdep_assert_held(&groups->lock);
+	return ipv6_addr_equal(&class->silent, remote) && time_before(jiffies, class->silent_until);
+}
+
+/**
+ * smc_table_set_silent() - a connection has waited for a peer's first contact in vain
+ * @groups: the table
+ * @remote: the address of the peer
+ */
+void smc_table_set_silent(struct smc_groups *groups, const struct in6_addr *remote)
+{
+	struct smc_peer_class *class = find_class(groups, remote);
+
+	lockdep_assert_held(&groups->lock);
+	class->silent = *remote;
+	class->silent_until = jiffies + SILENT_TIME;
 }
 
 /**
@@ -397,6 +434,30 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 	if (!group->conns)
 		count_out(groups, group);
 	return listed;
+}
+
+/**
+ * smc_table_remove_doubted() - a group that was formed takes the place of one that is doubted
+ * @groups: the table
+ * @fresh: the group, from smc_table_add()
+ *
+ * Return: NULL, or a group that is never listed again; the caller has the list's reference to it,
+ * and ends it.
+ */
+struct smc_group *smc_table_remove_doubted(struct smc_groups *groups,
+					   const struct smc_group *fresh)
+{
+	struct smc_group *group;
+
+	lockdep_assert_held(&groups->lock);
+	hash_for_each_possible(groups->by_key, group, node, hash_key(groups, &fresh->key)) {
+		if (!group->is_doubted || !is_of_peer(group, &fresh->key))
+			continue;
+		group->discarded = true;
+		smc_table_remove(groups, group);
+		return group;
+	}
+	return NULL;
 }
 
 /**

@@ -22,6 +22,8 @@ void smc_table_join(struct smc_group *group);
 
 struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_group_key *key,
 				    unsigned int *nr);
+bool smc_table_is_silent(struct smc_groups *groups, const struct in6_addr *remote);
+void smc_table_set_silent(struct smc_groups *groups, const struct in6_addr *remote);
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 		    const struct smc_group_caps *caps, struct smc_group **evicted);
 unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote,
@@ -35,6 +37,9 @@ void smc_table_add(struct smc_groups *groups, struct smc_group *group);
 struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct smc_group *group,
 				       const struct smc_group_caps *caps);
 bool smc_table_remove(struct smc_groups *groups, struct smc_group *group);
+
+struct smc_group *smc_table_remove_doubted(struct smc_groups *groups,
+					   const struct smc_group *fresh);
 
 void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group);
 

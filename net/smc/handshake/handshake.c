@@ -260,6 +260,15 @@ static void remember_path(const struct smc_handshake *hs, u32 diagnosis)
 	smc_path_failed(hs->conn->group, SMC_PATH_NEVER_WORKED);
 }
 
+/* The peer has another view of the link group */
+static void question_group(const struct smc_conn *conn)
+{
+	if (conn->role == SMC_SERVER)
+		smc_group_doubt(conn->group);
+	else
+		smc_group_blame(conn->group, conn->other_address);
+}
+
 static enum smc_outcome declined(struct smc_handshake *hs)
 {
 	const struct smc_clc_decline *decline = &hs->msg.decline;
@@ -269,7 +278,7 @@ static enum smc_outcome declined(struct smc_handshake *hs)
 		remember_path(hs, decline->diagnosis);
 	hs->conn->declined = true;
 	if (decline->out_of_sync && hs->conn->group)
-		smc_group_blame(hs->conn->group, hs->conn->other_address);
+		question_group(hs->conn);
 	return fall_back(hs, SMC_REASON_PEER_DECLINED);
 }
 
