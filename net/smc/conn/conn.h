@@ -87,8 +87,8 @@ u32 smc_rx_amount(struct smc_conn *conn);
 
 /* urgent.c */
 enum smc_urgent_byte {
-	SMC_URGENT_NONE,
-	SMC_URGENT_IN_LINE,
+	SMC_URGENT_NONE,	/* it is in the ring */
+	SMC_URGENT_COPIED,	/* it is read from the copy */
 	SMC_URGENT_LEFT_OUT,
 };
 
@@ -96,8 +96,10 @@ int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int f
 bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 produced);
 void smc_urgent_passed(struct smc_conn *conn, u32 bytes);
 enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte);
-u32 smc_urgent_left_out(struct smc_conn *conn);
-bool smc_urgent_at_mark(struct smc_conn *conn);
+void smc_urgent_release(struct smc_conn *conn);
+u32 smc_urgent_amount(struct smc_conn *conn);
+u32 smc_urgent_count_skipped(struct smc_conn *conn);
+bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset);
 void smc_urgent_signal(struct smc_conn *conn);
 
 /*
@@ -107,6 +109,12 @@ void smc_urgent_signal(struct smc_conn *conn);
 static inline bool smc_urgent_matters(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->urgent.mark) || READ_ONCE(conn->urgent.gone);
+}
+
+/* Does the program stand at the mark? The socket lock is held. */
+static inline bool smc_urgent_at_mark(struct smc_conn *conn)
+{
+	return smc_urgent_mark_follows(conn, 0);
 }
 
 /* What the peer is told that was consumed. conn->lock is held. */

@@ -34,19 +34,11 @@ bool smc_rx_readable(struct smc_conn *conn)
 
 	smc_cdc_flush(conn);
 	look(conn);
-	if (unlikely(smc_urgent_matters(conn)))
-		lowat += smc_urgent_left_out(conn);
+	if (unlikely(smc_urgent_matters(conn))) {
+		smc_urgent_release(conn);
+		lowat += smc_urgent_count_skipped(conn);
+	}
 	return smc_rx_enough(conn, lowat);
-}
-
-/* Bytes that may be read at once: not beyond the urgent mark */
-static u32 readable_bytes(const struct smc_conn *conn, u32 position, u32 available)
-{
-	u32 to_mark = READ_ONCE(conn->urgent.pos) - position;
-
-	if (!READ_ONCE(conn->urgent.mark) || to_mark >= available)
-		return available;
-	return to_mark;
 }
 
 /**
@@ -59,19 +51,11 @@ static u32 readable_bytes(const struct smc_conn *conn, u32 position, u32 availab
  */
 u32 smc_rx_amount(struct smc_conn *conn)
 {
-	u32 available, left_out;
-
 	look(conn);
 	if (likely(!smc_urgent_matters(conn)))
 		return smc_rx_available(conn);
-	left_out = smc_urgent_left_out(conn);
-	available = smc_rx_available(conn);
-	if (!sock_flag(conn->sk, SOCK_URGINLINE)) {
-		if (smc_urgent_at_mark(conn))
-			return 0;
-		available = readable_bytes(conn, conn->rx.consumed, available);
-	}
-	return available - left_out;
+	smc_urgent_release(conn);
+	return smc_urgent_amount(conn);
 }
 
 /* As in conn/tx.c, copy_in() */
@@ -103,8 +87,8 @@ static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor
  * @conn: the connection
  * @msg: where the data goes
  * @flags: of the call
- * @skip: bytes that MSG_PEEK leaves out (SO_PEEK_OFF)
- * @peeked: @skip and bytes already given out that stay in the ring (MSG_PEEK)
+ * @skip: bytes that MSG_PEEK leaves out (SO_PEEK_OFF), lost urgent ones not counted
+ * @peeked: bytes behind the consumed ones that MSG_PEEK has left out or given out
  * @from: position from which @peeked counts
  */
 struct reader {
@@ -115,6 +99,13 @@ struct reader {
 	u32 peeked;
 	u32 from;
 };
+
+/* Nothing was given out yet, or what it was of is gone */
+static void start_reader(struct reader *r)
+{
+	r->from = r->conn->rx.consumed;
+	r->peeked = r->flags & MSG_PEEK ? READ_ONCE(r->conn->urgent.lost) + r->skip : 0;
+}
 
 static void consume(struct reader *r, u32 bytes)
 {
@@ -137,10 +128,10 @@ static void move_peek_offset(const struct reader *r, u32 bytes)
 }
 
 /*
- * Pass urgent bytes that are left out, and hand out one that is read in line.
- * Return: 1 if so, 0 if what comes next is not urgent, or -EFAULT.
+ * Pass urgent bytes that are left out, and hand out one that was copied.
+ * Return: 1 if so, 0 if what comes next is in the ring, or -EFAULT.
  */
-static int take_urgent(struct reader *r, u32 *available, size_t len)
+static int take_urgent(struct reader *r, u32 *available)
 {
 	struct iov_iter *to = &r->msg->msg_iter;
 	u8 byte;
@@ -150,12 +141,10 @@ static int take_urgent(struct reader *r, u32 *available, size_t len)
 		case SMC_URGENT_LEFT_OUT:
 			consume(r, 1);
 			if (r->flags & MSG_PEEK)	/* the peer may wait for our cursor */
-				smc_urgent_left_out(r->conn);
+				smc_urgent_release(r->conn);
 			(*available)--;
 			break;
-		case SMC_URGENT_IN_LINE:
-			if (!len)
-				return 0;
+		case SMC_URGENT_COPIED:
 			if (!(r->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, to) != 1)
 				return -EFAULT;
 			consume(r, 1);
@@ -168,8 +157,19 @@ static int take_urgent(struct reader *r, u32 *available, size_t len)
 	return 0;
 }
 
+/* A read ends at the urgent mark */
+static u32 end_at_mark(const struct reader *r, u32 available)
+{
+	const struct smc_conn *conn = r->conn;
+	u32 to_mark = READ_ONCE(conn->urgent.pos) - conn->rx.consumed - r->peeked;
+
+	if (!READ_ONCE(conn->urgent.mark) || to_mark >= available)
+		return available;
+	return to_mark;
+}
+
 /* Where the next byte is. The urgent ones may make more than one lap of the ring */
-static struct smc_cursor reader_cursor(const struct reader *r)
+static struct smc_cursor get_cursor(const struct reader *r)
 {
 	const struct smc_conn *conn = r->conn;
 	u32 gone = READ_ONCE(conn->urgent.gone);
@@ -188,39 +188,28 @@ static int take(struct reader *r, size_t len)
 	struct smc_cursor from;
 	u32 available, bytes;
 
-	if (r->from != conn->rx.consumed) {	/* consumed by others while we waited */
-		r->from = conn->rx.consumed;
-		r->peeked = r->skip;
-	}
+	if (r->from != conn->rx.consumed)	/* consumed by others while we waited */
+		start_reader(r);
 	available = smc_rx_available(conn);
-	if (available <= r->peeked)
+	if (available <= r->peeked || !len)
 		return 0;
 	available -= r->peeked;
 	if (unlikely(smc_urgent_matters(conn))) {
-		int taken = take_urgent(r, &available, len);
+		int taken = take_urgent(r, &available);
 
 		if (taken)
 			return taken;
 	}
-	from = r->peeked ? reader_cursor(r) : conn->rx.cons;
-	bytes = readable_bytes(conn, conn->rx.consumed + r->peeked, available);
-	bytes = min_t(size_t, min_t(u32, bytes, PIECE), len);
+	bytes = min_t(size_t, min_t(u32, end_at_mark(r, available), PIECE), len);
 	if (!bytes)
 		return 0;
+	from = r->peeked ? get_cursor(r) : conn->rx.cons;
 	bytes = copy_out(conn, r->msg, from, bytes, r->flags);
 	if (!bytes)
 		return -EFAULT;
 	consume(r, bytes);
 	move_peek_offset(r, bytes);
 	return bytes;
-}
-
-/* Must a call stop here that has got something already? The mark ends it */
-static bool at_mark(const struct reader *r)
-{
-	const struct smc_conn *conn = r->conn;
-
-	return conn->urgent.mark && conn->urgent.pos == conn->rx.consumed + r->peeked;
 }
 
 static bool arrived(const struct smc_conn *conn, u32 seen)
@@ -409,17 +398,17 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 
 	if (flags & MSG_PEEK) {
 		r.skip = max(sk_peek_offset(conn->sk, flags), 0);
-		r.peeked = r.skip;
 		/* More may never be there at once */
 		target = min_t(u32, target, smc_ring_size(&conn->rx.ring) / 2);
 	}
-	r.from = conn->rx.consumed;
+	start_reader(&r);
 	look(conn);
 	do {
 		n = take(&r, len - copied);
 		if (n > 0) {
 			copied += n;
-			if (at_mark(&r))
+			if (unlikely(smc_urgent_matters(conn)) &&
+			    smc_urgent_mark_follows(conn, r.peeked))
 				break;
 			continue;
 		}

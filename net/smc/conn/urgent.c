@@ -10,37 +10,60 @@
 
 #include "conn.h"
 
-static u8 byte_before(const struct smc_ring *ring, const u8 *base, struct smc_cursor cursor)
+static u8 get_byte_before(const struct smc_ring *ring, const u8 *base, struct smc_cursor cursor)
 {
 	u32 offset = cursor.count == ring->first ? ring->end - 1 : cursor.count - 1;
 
 	return READ_ONCE(base[offset]);
 }
 
-static bool in_line(const struct smc_conn *conn)
+static bool reads_in_line(const struct smc_conn *conn)
 {
 	return sock_flag(conn->sk, SOCK_URGINLINE);
+}
+
+static bool stands_at_mark(const struct smc_conn *conn)
+{
+	const struct smc_conn_urgent *urgent = &conn->urgent;
+
+	lockdep_assert_held(&conn->lock);
+	return urgent->mark && urgent->pos - conn->rx.consumed == urgent->lost;
+}
+
+/* A peer that sends urgent bytes to a program that does not read gets no more of the ring */
+static bool may_lose(const struct smc_conn *conn)
+{
+	return conn->urgent.lost < smc_ring_size(&conn->rx.ring) / 4;
 }
 
 /*
  * At the mark, the peer may overwrite the urgent byte: the reader leaves it out, or gets it from
  * @urgent->kept. The peer holds back what follows until our cursor has passed the byte (RFC 7609,
  * 4.7.5), and a program that got the byte by MSG_OOB waits for just that.
- *
- * There is one byte to keep for a program that reads in line. The other limit is for a peer that
- * sends urgent bytes to a program that does not read.
  */
 static void release_byte(struct smc_conn *conn)
 {
 	struct smc_conn_urgent *urgent = &conn->urgent;
 
-	lockdep_assert_held(&conn->lock);
-	if (!urgent->mark || urgent->pos - conn->rx.consumed != urgent->gone)
-		return;
-	if (urgent->gone >= (in_line(conn) ? 1 : smc_ring_size(&conn->rx.ring) / 4))
+	if (!stands_at_mark(conn) || urgent->gone > urgent->lost || !may_lose(conn))
 		return;
 	urgent->kept = urgent->byte;
-	WRITE_ONCE(urgent->gone, urgent->gone + 1);
+	WRITE_ONCE(urgent->gone, urgent->lost + 1);
+}
+
+/*
+ * A new urgent byte takes the place of the former one. As with TCP, this decides what becomes of
+ * the former one: if the program stands at its mark and does not read in line, the byte is lost.
+ * Else it is normal data.
+ */
+static void replace_byte(struct smc_conn *conn)
+{
+	struct smc_conn_urgent *urgent = &conn->urgent;
+
+	if (!stands_at_mark(conn) || reads_in_line(conn) || !may_lose(conn))
+		return;
+	WRITE_ONCE(urgent->gone, urgent->lost + 1);
+	WRITE_ONCE(urgent->lost, urgent->lost + 1);
 }
 
 /**
@@ -74,9 +97,8 @@ bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 p
 	if ((urgent->mark && urgent->pos == pos) || produced == conn->rx.consumed)
 		return false;
 
-	/* As with TCP, the former one is lost if it would be read next, and not in line */
-	release_byte(conn);
-	urgent->byte = byte_before(&conn->rx.ring, conn->rx.base, conn->rx.prod);
+	replace_byte(conn);
+	urgent->byte = get_byte_before(&conn->rx.ring, conn->rx.base, conn->rx.prod);
 	urgent->ready = true;
 	WRITE_ONCE(urgent->pos, pos);
 	WRITE_ONCE(urgent->mark, true);
@@ -95,6 +117,7 @@ void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 	struct smc_conn_urgent *urgent = &conn->urgent;
 
 	lockdep_assert_held(&conn->lock);
+	WRITE_ONCE(urgent->lost, urgent->lost - min(urgent->lost, bytes));
 	WRITE_ONCE(urgent->gone, urgent->gone - min(urgent->gone, bytes));
 	release_byte(conn);
 	if (!urgent->mark || (s32)(conn->rx.consumed - urgent->pos) <= 0)
@@ -104,10 +127,10 @@ void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 }
 
 /**
- * smc_urgent_find() - is this byte an urgent one?
+ * smc_urgent_find() - is this byte in the ring?
  * @conn: the connection
  * @offset: bytes between the consumed ones and this one
- * @byte: its value, if it is to be read in line
+ * @byte: its value, if it was copied
  *
  * The socket lock is held. Does not sleep.
  *
@@ -115,74 +138,104 @@ void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
  */
 enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte)
 {
-	enum smc_urgent_byte at = in_line(conn) ? SMC_URGENT_IN_LINE : SMC_URGENT_LEFT_OUT;
-	enum smc_urgent_byte found = SMC_URGENT_NONE;
 	struct smc_conn_urgent *urgent = &conn->urgent;
+	enum smc_urgent_byte found = SMC_URGENT_NONE;
 
 	spin_lock_bh(&conn->lock);
-	*byte = urgent->byte;
-	if (offset < urgent->gone) {
-		*byte = urgent->kept;
-		found = offset + 1 == urgent->gone ? at : SMC_URGENT_LEFT_OUT;
+	if (offset < urgent->lost) {
+		found = SMC_URGENT_LEFT_OUT;
 	} else if (urgent->mark && urgent->pos - conn->rx.consumed == offset) {
-		found = at;
+		*byte = urgent->byte;
+		found = reads_in_line(conn) ? SMC_URGENT_COPIED : SMC_URGENT_LEFT_OUT;
+	} else if (offset < urgent->gone) {
+		*byte = urgent->kept;
+		found = SMC_URGENT_COPIED;
 	}
 	spin_unlock_bh(&conn->lock);
 	return found;
 }
 
 /**
- * smc_urgent_left_out() - count the bytes that the reader skips before its next one
+ * smc_urgent_release() - if the program stands at the mark, let the peer go on
  * @conn: the connection
  *
- * If the reader is at the mark, this also posts control data: the consumer cursor passes the urgent
- * byte. Any context that smc_cdc_kick() allows. Does not sleep.
- *
- * Return: number of bytes.
+ * The consumer cursor passes the urgent byte, and the peer is told. Any context that smc_cdc_kick()
+ * allows. Does not sleep.
  */
-u32 smc_urgent_left_out(struct smc_conn *conn)
+void smc_urgent_release(struct smc_conn *conn)
 {
-	struct smc_conn_urgent *urgent = &conn->urgent;
 	bool posted = false;
-	u32 bytes;
 
 	spin_lock_bh(&conn->lock);
 	release_byte(conn);
 	if (!conn->freeing)
 		posted = smc_cdc_update(conn);
-	bytes = urgent->gone;
-	if (bytes && in_line(conn))
-		bytes--;
 	spin_unlock_bh(&conn->lock);
 	if (posted)
 		smc_cdc_kick(conn);
-	return bytes;
 }
 
 /**
- * smc_urgent_at_mark() - is the next byte the urgent one?
+ * smc_urgent_amount() - count what can be read, up to the urgent byte if that is not in line
  * @conn: the connection
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: true if the program stands at the mark.
+ * Return: number of bytes.
  */
-bool smc_urgent_at_mark(struct smc_conn *conn)
+u32 smc_urgent_amount(struct smc_conn *conn)
 {
 	struct smc_conn_urgent *urgent = &conn->urgent;
-	u32 offset, gone;
-	bool mark;
+	u32 bytes;
 
 	spin_lock_bh(&conn->lock);
-	mark = urgent->mark;
-	gone = urgent->gone;
-	offset = urgent->pos - conn->rx.consumed;
+	if (urgent->mark && !reads_in_line(conn))
+		bytes = urgent->pos - conn->rx.consumed;
+	else
+		bytes = smc_rx_available(conn);
+	bytes -= urgent->lost;
 	spin_unlock_bh(&conn->lock);
-	if (!mark)
-		return false;
-	if (gone && offset == gone - 1)
-		return true;
-	return offset == gone && !(gone && in_line(conn));
+	return bytes;
+}
+
+/**
+ * smc_urgent_count_skipped() - count the bytes that the reader skips before its next one
+ * @conn: the connection
+ *
+ * Any context. Does not sleep.
+ *
+ * Return: number of bytes.
+ */
+u32 smc_urgent_count_skipped(struct smc_conn *conn)
+{
+	u32 bytes;
+
+	spin_lock_bh(&conn->lock);
+	bytes = conn->urgent.lost;
+	if (stands_at_mark(conn) && !reads_in_line(conn))
+		bytes++;
+	spin_unlock_bh(&conn->lock);
+	return bytes;
+}
+
+/**
+ * smc_urgent_mark_follows() - is the next byte the urgent one?
+ * @conn: the connection
+ * @offset: bytes between the consumed ones and where the reader stands
+ *
+ * The socket lock is held. Does not sleep.
+ *
+ * Return: true at the mark. Lost bytes before it do not count.
+ */
+bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset)
+{
+	struct smc_conn_urgent *urgent = &conn->urgent;
+	bool follows;
+
+	spin_lock_bh(&conn->lock);
+	follows = urgent->mark && urgent->pos - conn->rx.consumed == max(offset, urgent->lost);
+	spin_unlock_bh(&conn->lock);
+	return follows;
 }
 
 /**
@@ -217,11 +270,10 @@ void smc_urgent_signal(struct smc_conn *conn)
 int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags)
 {
 	struct smc_conn_urgent *urgent = &conn->urgent;
-	struct sock *sk = conn->sk;
 	bool ready;
 	u8 byte;
 
-	if (sock_flag(sk, SOCK_URGINLINE))
+	if (reads_in_line(conn))
 		return -EINVAL;
 
 	spin_lock_bh(&conn->lock);
@@ -230,7 +282,7 @@ int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int f
 	if (ready && !(flags & MSG_PEEK))
 		urgent->ready = false;
 	spin_unlock_bh(&conn->lock);
-	smc_urgent_left_out(conn);
+	smc_urgent_release(conn);
 
 	if (!ready)	/* announced and not yet here, or none at all */
 		return urgent->expected ? -EAGAIN : -EINVAL;

@@ -126,16 +126,19 @@ struct smc_conn_tx {
  * struct smc_conn_urgent - received urgent data; conn->lock
  * @announced: the peer said there is some
  * @expected: it is not written yet
- * @gone: urgent bytes right behind the consumed ones that the peer may overwrite
+ * @lost: former urgent bytes right behind the consumed ones. Nobody reads them any more
+ * @gone: bytes right behind the consumed ones that the peer may overwrite: those that are lost, and
+ *	one more if it was copied to @kept
  * @mark: there is a mark in the stream at @pos
  * @pos: position of the urgent byte
  * @ready: @byte is there and was not read
  * @byte: the byte
- * @kept: the last of the @gone bytes, for a program that reads it in line
+ * @kept: the last of the @gone bytes, for a program that reads it in line, or as normal data
  */
 struct smc_conn_urgent {
 	bool announced;
 	bool expected;
+	u32 lost;
 	u32 gone;
 	bool mark;
 	u32 pos;

@@ -158,6 +158,29 @@ TEST(peek_offset_urgent, .applies = within_host)
 	offset_is(fd[1], 0);
 }
 
+/* Of two urgent bytes at the start, the first one is lost: it does not count */
+TEST(peek_offset_urgent_lost)
+{
+	int fd[2];
+
+	pair_open(fd);
+	if (!offset_set(fd[1], 0))
+		return;
+	EQ(send(fd[0], "1", 1, MSG_OOB), 1);
+	wait_events(fd[1], POLLPRI);
+	EQ(send(fd[0], "2", 1, MSG_OOB), 1);
+	send_text(fd[0], "abcd");
+	wait_events(fd[1], POLLIN);
+	TRUE(offset_set(fd[1], 3));
+	peek_text(fd[1], "cd");
+	offset_is(fd[1], 5);
+	expect_text(fd[1], "ab");
+	offset_is(fd[1], 3);
+	TRUE(offset_set(fd[1], 0));
+	peek_text(fd[1], "cd");
+	expect_text(fd[1], "cd");
+}
+
 TEST(peek_offset_inherited)
 {
 	struct addr addr = server_bind_address();

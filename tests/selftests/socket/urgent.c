@@ -418,6 +418,89 @@ TEST(urgent_inline_replaced)
 	expect_piece(fd[1], "2more");
 }
 
+/* Two urgent bytes, seen one after the other, and nothing that reads or polls behind the first */
+static void open_with_two(int fd[2], bool in_line)
+{
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, in_line);
+	catch_signal(SIGURG, 0);
+	OK(fcntl(fd[1], F_SETOWN, getpid()));
+	send_urgent(fd[0], "1");
+	wait_caught(SIGURG, 1);
+	send_urgent(fd[0], "2");
+	wait_caught(SIGURG, 2);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, !in_line);
+}
+
+/* SO_OOBINLINE does not bring back a byte that was lost, nor lose one that is data */
+TEST(urgent_replaced_then_inline)
+{
+	int fd[2], n;
+
+	open_with_two(fd, false);
+	EQ(at_mark(fd[1]), 1);
+	OK(ioctl(fd[1], FIONREAD, &n));
+	EQ(n, 1);
+	expect_piece(fd[1], "2");
+	expect_nothing(fd[1]);
+}
+
+TEST(urgent_inline_replaced_then_not)
+{
+	int fd[2], n;
+
+	open_with_two(fd, true);
+	EQ(at_mark(fd[1]), 0);
+	OK(ioctl(fd[1], FIONREAD, &n));
+	EQ(n, 1);
+	expect_urgent(fd[1], '2');
+	expect_piece(fd[1], "1");
+	EQ(at_mark(fd[1]), 1);
+	expect_nothing(fd[1]);
+}
+
+/* The same when the sender was told that it may go on, and may overwrite the first byte */
+TEST(urgent_inline_polled_replaced_then_not)
+{
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	send_urgent(fd[0], "1");
+	wait_events(fd[1], POLLPRI);
+	send_text(fd[0], "a");
+	wait_amount(fd[1], 2);
+	send_urgent(fd[0], "2");
+	wait_amount(fd[1], 3);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 0);
+	send_text(fd[0], "more");
+	EQ(at_mark(fd[1]), 0);
+	expect_urgent(fd[1], '2');
+	expect_piece(fd[1], "1a");
+	EQ(at_mark(fd[1]), 1);
+	wait_events(fd[1], POLLIN);
+	expect_piece(fd[1], "more");
+}
+
+/* A read of nothing is no reason to wait, and leaves the byte where it is */
+TEST(urgent_read_of_nothing)
+{
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	FAILS(recv(fd[1], &byte, 0, MSG_DONTWAIT), EAGAIN);
+	send_urgent(fd[0], "!");
+	wait_events(fd[1], POLLPRI);
+	EQ(recv(fd[1], &byte, 0, MSG_DONTWAIT), 0);
+	EQ(recv(fd[1], &byte, 0, MSG_DONTWAIT | MSG_PEEK), 0);
+	EQ(at_mark(fd[1]), 1);
+	expect_urgent(fd[1], '!');
+	EQ(recv(fd[1], &byte, 0, MSG_DONTWAIT), 0);
+	expect_nothing(fd[1]);
+	FAILS(recv(fd[1], &byte, 0, MSG_DONTWAIT), EAGAIN);
+}
+
 TEST(urgent_inline_below_low_water)
 {
 	int fd[2];
