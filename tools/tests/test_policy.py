@@ -36,7 +36,7 @@ def policy_options_are_completed(bench):
 @test
 def policy_words_that_make_no_sense(bench):
     for words in (["on", "--hots"], ["on", "--cgroup"], ["status", "--host"], ["status", "now"],
-                  ["off", "--persistent"], ["on", "-j", "--user", "root"]):
+                  ["off", "--persistent"], ["off", "--check"], ["status", "--check"], ["on", "-j", "--user", "root"]):
         result = bench.run(["smc", *words])
         equal((words, result.status, result.out), (words, 2, ""))
         contains(result.err, "Usage: smc on")

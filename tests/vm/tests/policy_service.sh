@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # smc-policy.service switches off what it has switched on, and nothing else: neither rules typed by
-# hand nor those of units. A script plays systemd: it reads the environment files anew before each
-# command.
+# hand nor those of units; a bad word in its file changes nothing. A script plays systemd: it reads the
+# environment files anew before each command.
 #
 # kernels: stock-6.12
 # modules: smc
@@ -24,7 +24,8 @@ run_commands() {
 	local line load
 
 	load="set -a; $(sed -n 's/^EnvironmentFile=-\{0,1\}\(.*\)/[ ! -e \1 ] || . \1;/p' "$service")"
-	sed -n "s/^$1=//p" "$service" >"$_work/commands"
+	sed -e ':joined' -e '/\\$/{N;s/\\\n//;b joined}' "$service" |
+		sed -n "s/^$1=//p" >"$_work/commands"
 	[ -s "$_work/commands" ] || return 1
 	while read -r line; do
 		sh -c "$load $line" </dev/null || return 1
@@ -59,6 +60,8 @@ for name in blue green red; do
 	ip netns add $name
 done
 
+check "a check" smc on --check --netns blue --except-user nobody
+check "  changes nothing" is_off
 set_words --netns blue --except-user nobody
 check "start" start
 is "its rule holds" "$(in_netns blue)" $SMC
@@ -76,6 +79,12 @@ is "another file changes nothing yet" "$(in_netns blue)$(in_netns red)" $SMC$TCP
 check "reload" run_commands ExecReload
 is "now it does" "$(in_netns blue)$(in_netns red)" $TCP$SMC
 is "that of somebody holds" "$(in_netns green)" $SMC
+set_words --netns blue --user nemo
+refuse "reload, with a user who is not there" run_commands ExecReload
+is "it changes nothing" "$(in_netns blue)$(in_netns red)" $TCP$SMC
+set_words --netns blue --except-netns green
+refuse "reload, with the opposite of somebody's rule" run_commands ExecReload
+is "what it had is back" "$(in_netns blue)$(in_netns red)$(in_netns green)" $TCP$SMC$SMC
 set_words --netns blue
 check "stop, with another file" stop
 is "what it had is off" "$(in_netns blue)$(in_netns red)" $TCP$TCP
@@ -90,6 +99,18 @@ check "stop, when a user and a cgroup are gone" stop
 is "the rest is off" "$(in_netns blue)" $TCP
 is "the user's rule is gone" "$(smc status | grep -c temporary)" 0
 is "that of somebody holds" "$(in_netns green)" $SMC
+
+printf ' \tSMC_POLICY="--netns blue"\n' >$words
+check "start, with blanks before the name" start
+is "its rule holds" "$(in_netns blue)" $SMC
+check "stop" stop
+is "its rule is gone" "$(in_netns blue)" $TCP
+is "that of somebody holds" "$(in_netns green)" $SMC
+set_words --netns blue
+check "start" start
+rm /run/smc-policy/on
+check "stop, when nobody knows what it had" stop
+is "no rule has gone" "$(in_netns blue)$(in_netns green)" $SMC$SMC
 
 check "off" smc off
 check "that is off" is_off

@@ -34,6 +34,7 @@ enum {
 	OPT_UNIT	= OPT_EXCEPT + POLICY_KINDS,
 	OPT_PERSISTENT,
 	OPT_FORCE,
+	OPT_CHECK,
 };
 
 /**
@@ -45,6 +46,7 @@ enum {
  * @is_off: the command is "off"
  * @persistent: units keep it over a boot
  * @force: also where SELinux may deny the sockets
+ * @check: look whether it could be done, and do nothing
  * @as_json: status is for a program
  */
 struct request {
@@ -55,6 +57,7 @@ struct request {
 	bool		is_off;
 	bool		persistent;
 	bool		force;
+	bool		check;
 	bool		as_json;
 };
 
@@ -78,6 +81,7 @@ static void usage(FILE *out)
 	      "\n"
 	      "  --persistent    units: also after the next boot\n"
 	      "  --force         also where SELinux is enforcing\n"
+	      "  --check         on: look whether it makes sense, and change nothing\n"
 	      "  -j, --json      status: write JSON\n"
 	      "  -h, --help      show this help\n"
 	      "  -v, --version   show the version\n", out);
@@ -299,7 +303,7 @@ static bool switch_on_preload(const struct request *request, const char *obstacl
 			return problem("%s, and %s is no service that could start with smc_run",
 				       obstacle, request->units[i].name);
 	remark(BY_PRELOAD, obstacle);
-	return write_drop_ins(request, UNIT_BY_PRELOAD);
+	return request->check || write_drop_ins(request, UNIT_BY_PRELOAD);
 }
 
 /* The kernel asks SELinux about the protocol that the policy has put in */
@@ -334,7 +338,11 @@ static int switch_on(struct request *request)
 		problem(ENFORCING);
 		return POLICY_FAILED;
 	}
-	if (!add_unit_cgroups(request) || !pins_lock(true) ||
+	if (!add_unit_cgroups(request))
+		return POLICY_FAILED;
+	if (request->check)
+		return POLICY_DONE;
+	if (!pins_lock(true) ||
 	    (request->count && !switch_on_rules(request)))
 		return POLICY_FAILED;
 	if (write_drop_ins(request, UNIT_BY_POLICY)) {
@@ -490,13 +498,14 @@ static int take_option(struct request *request, int opt)
 static int run(const char *command, struct request *request)
 {
 	bool has_scopes = request->count || request->unit_count || request->persistent ||
-			  request->force;
+			  request->force || request->check;
 
 	if (!is_allowed())
 		return POLICY_UNKNOWN;
 	if (!strcmp(command, "on") && !request->as_json)
 		return switch_on(request);
-	if (!strcmp(command, "off") && !request->as_json && !request->persistent)
+	if (!strcmp(command, "off") && !request->as_json && !request->persistent &&
+	    !request->check)
 		return switch_off(request);
 	if (!strcmp(command, "status") && !has_scopes)
 		return policy_status(request->as_json);
@@ -519,6 +528,7 @@ int policy_command(int argc, char **argv)
 		{ "unit",		required_argument,	NULL, OPT_UNIT },
 		{ "persistent",		no_argument,		NULL, OPT_PERSISTENT },
 		{ "force",		no_argument,		NULL, OPT_FORCE },
+		{ "check",		no_argument,		NULL, OPT_CHECK },
 		{ "json",		no_argument,		NULL, 'j' },
 		{ "help",		no_argument,		NULL, 'h' },
 		{ "version",		no_argument,		NULL, 'v' },
@@ -549,6 +559,9 @@ int policy_command(int argc, char **argv)
 			break;
 		case OPT_FORCE:
 			request.force = true;
+			break;
+		case OPT_CHECK:
+			request.check = true;
 			break;
 		case '?':
 			usage(stderr);
