@@ -61,6 +61,16 @@ def policy_things_that_are_not_there(bench):
 
 
 @test
+def policy_off_for_users_that_are_not_there(bench):
+    if os.geteuid():
+        return
+    result = bench.run(["smc", "off", "--user", "nemo", "--netns", "nemo"])
+    equal((result.status, result.out), (1, ""))
+    equal(result.err, "smc: there is no user nemo, and no rule for it\n"
+                      "smc: there is no network namespace nemo, and no rule for it\n")
+
+
+@test
 def policy_is_for_root(bench):
     if os.geteuid():
         prefix = []

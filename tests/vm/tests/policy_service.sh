@@ -39,8 +39,11 @@ start() {
 }
 
 stop() {
-	run_commands ExecStop
+	local status=0
+
+	run_commands ExecStop >"$_work/stopped" || status=1
 	rm -rf /run/smc-policy
+	return $status
 }
 
 # set_words WORD...: what an administrator writes
@@ -96,6 +99,12 @@ check "start" start
 sed -i /^temporary:/d /etc/passwd
 rmdir "$cgroups/gone"
 check "stop, when a user and a cgroup are gone" stop
+check "it says that the cgroup's rule is off" grep -x "off: cgroup /${cgroups##*/}/gone" \
+	"$_work/stopped"
+check "an unknown cgroup, with some on" shows "there is no cgroup /nemo, and no rule for it" \
+	smc off --cgroup /nemo
+check "an unknown user, with some on" says "there is no user nemo, and no rule for it" \
+	smc off --user nemo
 is "the rest is off" "$(in_netns blue)" $TCP
 is "the user's rule is gone" "$(smc status | grep -c temporary)" 0
 is "that of somebody holds" "$(in_netns green)" $SMC

@@ -380,22 +380,39 @@ static void tell_what_stays(const struct policy *policy, const struct scope *sco
 			       *rule.label ? " " : "", rule.label);
 }
 
-/* The name of a network namespace or user may have gone to another one, or to none */
+/*
+ * The name of a network namespace, user or cgroup may have gone to another one, or to none. A
+ * cgroup that is there may have the same path below another root.
+ */
 static bool is_meant(const struct policy_key *key, const struct policy_rule *rule,
 		     const struct scope *scope)
 {
 	if (!rule->except != !scope->except)
 		return false;
-	return !memcmp(key, &scope->key, sizeof(*key)) ||
-	       ((key->kind == POLICY_NETNS || key->kind == POLICY_USER) &&
-		key->kind == scope->key.kind && !strcmp(rule->label, scope->label));
+	if (!memcmp(key, &scope->key, sizeof(*key)))
+		return true;
+	if (key->kind != scope->key.kind || strcmp(rule->label, scope->label))
+		return false;
+	return key->kind == POLICY_NETNS || key->kind == POLICY_USER || scope_is_gone(key);
 }
 
-static void delete_rule(const struct policy *policy, const struct scope *scope)
+/* Cgroups and network namespaces come and go, users hardly do: that name is wrong */
+static bool tell_no_rule(const struct scope *scope)
+{
+	if (!scope->missing) {
+		print_scope("was not on", scope);
+		return true;
+	}
+	remark("there is no %s %s, and no rule for it", scope->key.kind == POLICY_NETNS ?
+	       "network namespace" : scope_kind(scope->key.kind), scope->label);
+	return scope->key.kind != POLICY_USER;
+}
+
+static bool delete_rule(const struct policy *policy, const struct scope *scope)
 {
 	struct policy_key key = { };
 	struct policy_rule rule;
-	bool begin = true, found = false;
+	bool begin = true, found = false, ok = true;
 
 	while (policy_next_rule(policy, &key, begin)) {
 		struct policy_key last = key;
@@ -404,30 +421,34 @@ static void delete_rule(const struct policy *policy, const struct scope *scope)
 			policy_delete_rule(policy, &last);
 		found |= begin;
 	}
-	print_scope(found ? "off" : "was not on", scope);
-	if (!scope->except)
+	if (found)
+		print_scope("off", scope);
+	else
+		ok = tell_no_rule(scope);
+	if (!scope->except && (found || !scope->missing))
 		tell_what_stays(policy, scope);
+	return ok;
 }
 
 static bool switch_off_rules(const struct request *request)
 {
+	bool empty, ok = true;
 	struct policy policy;
-	bool empty;
 	size_t i;
 
 	if (!pins_exist()) {
 		for (i = 0; i < request->count; i++)
-			print_scope("was not on", &request->scopes[i]);
-		return true;
+			ok &= tell_no_rule(&request->scopes[i]);
+		return ok;
 	}
 	if (!policy_open(&policy))
 		return false;
 	for (i = 0; i < request->count; i++)
-		delete_rule(&policy, &request->scopes[i]);
+		ok &= delete_rule(&policy, &request->scopes[i]);
 	delete_gone(&policy);
 	empty = is_empty(&policy);
 	policy_close(&policy);
-	return !empty || pins_remove();
+	return (!empty || pins_remove()) && ok;
 }
 
 static bool switch_off_units(const struct request *request)
@@ -452,7 +473,7 @@ static void tell_drop_in(const char *unit, const char *path, void *data)
 
 static int switch_off(struct request *request)
 {
-	bool was_on;
+	bool was_on, ok;
 	size_t i;
 
 	if (!pins_lock(false))
@@ -469,9 +490,8 @@ static int switch_off(struct request *request)
 		if (*request->units[i].cgroup &&
 		    !add_scope(request, POLICY_CGROUP, false, request->units[i].cgroup))
 			return POLICY_FAILED;
-	if ((request->count && !switch_off_rules(request)) || !switch_off_units(request))
-		return POLICY_FAILED;
-	return POLICY_DONE;
+	ok = !request->count || switch_off_rules(request);
+	return switch_off_units(request) && ok ? POLICY_DONE : POLICY_FAILED;
 }
 
 static bool is_allowed(void)

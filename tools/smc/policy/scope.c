@@ -167,6 +167,20 @@ static void set_cgroup_label(struct scope *scope, int fd, const char *mount)
 	set_label(scope, *path ? path : "/");
 }
 
+/* The label that the cgroup had when it was there */
+static void set_missing_cgroup_label(struct scope *scope, const char *word, const char *mount)
+{
+	size_t len = strlen(mount);
+	char path[PATH_MAX];
+
+	if (!strncmp(word, mount, len) && word[len] == '/')
+		word += len;
+	snprintf(path, sizeof(path), "%s%s", *word == '/' ? "" : "/", word);
+	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+		path[len - 1] = '\0';
+	set_label(scope, path);
+}
+
 /* "self", a path, or a path as seen from the mount point. The id 0 is that of no cgroup. */
 static bool find_cgroup(struct scope *scope, const char *word, bool may_be_gone)
 {
@@ -187,7 +201,8 @@ static bool find_cgroup(struct scope *scope, const char *word, bool may_be_gone)
 	if (fd < 0)
 		fd = open_cgroup(below);
 	if (fd < 0 && errno == ENOENT && may_be_gone) {
-		set_label(scope, word);
+		set_missing_cgroup_label(scope, word, mount);
+		scope->missing = true;
 		return true;
 	}
 	if (fd < 0)
@@ -232,7 +247,8 @@ static bool find_netns(struct scope *scope, const char *word, bool may_be_gone)
 	snprintf(path, sizeof(path), "%s%s", strchr(word, '/') ? "" : "/run/netns/", word);
 	set_label(scope, word);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT && may_be_gone)
+	scope->missing = fd < 0 && errno == ENOENT && may_be_gone;
+	if (scope->missing)
 		return true;
 	if (fd < 0)
 		return problem("there is no network namespace %s: %s", word, strerror(errno));
@@ -254,7 +270,9 @@ static bool find_user(struct scope *scope, const char *word, bool may_be_gone)
 
 	if (user)
 		uid = user->pw_uid;
-	else if (!parse_number(word, &uid) && !may_be_gone)
+	else
+		scope->missing = !parse_number(word, &uid);
+	if (scope->missing && !may_be_gone)
 		return problem("there is no user %s", word);
 	scope->key.id = uid;
 	set_label(scope, word);

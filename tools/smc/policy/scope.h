@@ -16,12 +16,14 @@
  * @key: for the map
  * @except: these are to stay TCP
  * @was_there: a rule for it was there before
+ * @missing: there is no such thing; only a rule from before can be meant
  * @label: the same for people
  */
 struct scope {
 	struct policy_key	key;
 	bool			except;
 	bool			was_there;
+	bool			missing;
 	char			label[POLICY_LABEL_LEN];
 };
 
