@@ -193,12 +193,14 @@ static bool wanted(const struct sock *sk)
  * @owner: whose sockets are shown next
  * @error: the kernel refused a list
  * @is_blurred: sockets came and went while the kernel listed them
+ * @is_partial: there are network namespaces that the caller may not see
  */
 struct picture {
 	struct json	json;
 	struct owner	owner;
 	bool		error;
 	bool		is_blurred;
+	bool		is_partial;
 };
 
 static void begin_picture(struct picture *picture)
@@ -329,7 +331,7 @@ static void show_all_netns(struct picture *picture)
 		return;
 	fflush(stdout);
 	fprintf(stderr, "smcss: cannot see all network namespaces: %s\n", strerror(-err));
-	picture->error = true;
+	picture->is_partial = true;
 }
 
 /* Returns the exit status. */
@@ -352,7 +354,8 @@ static int show(struct picture *picture)
 	process_list_free(&processes);
 	if (picture->is_blurred)
 		fputs("Error: Dump interrupted\n", stderr);
-	return picture->error || picture->is_blurred ? EXIT_FAILURE : EXIT_SUCCESS;
+	return picture->error || picture->is_blurred || picture->is_partial ? EXIT_FAILURE :
+									      EXIT_SUCCESS;
 }
 
 static void print_time(void)
@@ -380,7 +383,7 @@ static int watch(void)
 		if (!opts.json)
 			print_time();
 		ret = show(&picture);
-		/* a picture that is a little blurred is good enough here */
+		/* a picture that is a little blurred, or of what can be seen, is good enough */
 		if (picture.error || ferror(stdout))
 			return ret;
 		if (!opts.json && !isatty(STDOUT_FILENO))

@@ -398,6 +398,10 @@ def smcss_says_which_namespaces_it_may_not_see(bench):
     os.chmod(bench.kernel.path, 0o777)
     result = bench.run([*prefix, bench.tool("smcss"), "-lN"])
     equal((result.status, len(rows(result.out))), (1, 1))
+    with bench.popen([*prefix, bench.tool("smcss"), "-lN", "-w0.1"]) as process:
+        lines = (line for line in process.stdout if line.startswith("LISTEN"))
+        equal(len(list(zip(range(2), lines))), 2, "pictures")
+        process.terminate()
     contains(result.err, "smcss: cannot see all network namespaces: ")
 
 
