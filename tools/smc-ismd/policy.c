@@ -43,18 +43,37 @@ struct attributes {
 	unsigned int	vectors;
 };
 
+static void print_complaint(struct reader *r, const char *format, va_list args)
+{
+	char text[256], line[512];
+
+	vsnprintf(text, sizeof(text), format, args);
+	snprintf(line, sizeof(line), "%s:%u: %s", r->name, r->line, text);
+	r->complaint(line);
+}
+
+/* An error: the policy is no good */
 static void __attribute__((format(printf, 2, 3)))
 complain(struct reader *r, const char *format, ...)
 {
-	char text[256], line[512];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	print_complaint(r, format, args);
 	va_end(args);
-	snprintf(line, sizeof(line), "%s:%u: %s", r->name, r->line, text);
-	r->complaint(line);
 	r->errors++;
+}
+
+/* What the service can do without when it starts */
+static void __attribute__((format(printf, 2, 3)))
+complain_unless_lenient(struct reader *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_complaint(r, format, args);
+	va_end(args);
+	r->errors += !r->lenient;
 }
 
 bool policy_name_char(char c)
@@ -142,9 +161,8 @@ static void read_user(struct reader *r, const char *text, struct attributes *out
 		out->user = entry->pw_uid;
 		return;
 	}
-	complain(r, "there is no user \"%.40s\"", text);
+	complain_unless_lenient(r, "there is no user \"%.40s\"", text);
 	out->unknown = true;
-	r->errors -= r->lenient;
 }
 
 static struct policy_vm *find_vm(const struct policy *policy, const char *name)
@@ -296,9 +314,8 @@ static void add_pair(struct reader *r, struct policy_vm *a, struct policy_vm *b,
 		return;
 	}
 	if (r->lenient && (a->unknown || b->unknown)) {
-		complain(r, "%s and %s are left out: the user of %s is not there", a->name,
-			 b->name, a->unknown ? a->name : b->name);
-		r->errors--;
+		complain_unless_lenient(r, "%s and %s are left out: the user of %s is not there",
+					a->name, b->name, a->unknown ? a->name : b->name);
 		return;
 	}
 	if (policy->pairs == PAIRS_MAX) {
