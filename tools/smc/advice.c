@@ -42,19 +42,24 @@ static const char *advise_program(const struct situation *situation)
 	return situation->is_local ? START : START_THERE;
 }
 
+const char *advise_variants(void)
+{
+	return VARIANTS;
+}
+
 static const char *advise_devices(const struct situation *situation)
 {
 	if (situation->is_other_module)
 		return OTHER_MODULE;
 	if (situation->variants != MODULE_VARIANTS_ALL)
-		return VARIANTS;
+		return advise_variants();
 	return situation->peer_declined ? VARIANTS_THERE DEVICES : DEVICES;
 }
 
 static const char *advise_modes(const struct situation *situation)
 {
 	if (situation->variants != MODULE_VARIANTS_ALL)
-		return VARIANTS;
+		return advise_variants();
 	return "One end can do SMC-D only, the other SMC-R only. " VARIANTS_THERE DEVICES;
 }
 

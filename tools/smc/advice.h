@@ -30,4 +30,7 @@ struct situation {
  */
 const char *advice(uint32_t reason, const struct situation *situation);
 
+/* What to do where net.smc.variants of this network namespace leaves kinds of SMC out */
+const char *advise_variants(void);
+
 #endif /* SMC_ADVICE_H */

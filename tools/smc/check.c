@@ -107,7 +107,7 @@ static void check_variants(struct report *report, const struct situation *situat
 
 	if (situation->variants == MODULE_VARIANTS_ALL)
 		return;
-	report_finding(report, NOTE, "setting", advice(0x03040000, situation),
+	report_finding(report, NOTE, "setting", advise_variants(),
 		       "net.smc.variants=%d: %s", situation->variants,
 		       !d && !r ? "all of SMC is off" : !d ? "SMC-D is off" :
 		       !r ? "SMC-R is off" : "some versions are off");
