@@ -128,7 +128,7 @@ def policy_that_is_on_keeps_the_tools(bench):
             (1, "off", 0, "systemctl disable smc-policy.service")):
         result = uninstall(bench, "uninstall", status, text, enabled)
         equal((result.returncode, result.stdout), (2, ""), text)
-        contains(result.stderr, f"smc: programs use SMC by this tool; run first: {commands}\n")
+        contains(result.stderr, f"SMC is switched on, or will be; run first: {commands}\n")
         check(os.path.exists(os.path.join(bench.tmp, "installed/bin/smc")), "it is gone")
     contains(uninstall(bench, "uninstall", 2, "smc: the reason").stderr, "smc: the reason\n")
     for status, text in ((1, "off: programs get"), (127, "no library")):
