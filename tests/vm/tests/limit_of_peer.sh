@@ -37,6 +37,11 @@ print(*sorted({'/'.join(part['code'] for part in sock['fallback'].values())
                for sock in json.load(sys.stdin) if 'fallback' in sock}))"
 }
 
+# falls_back NAMESPACE: whether that end knows of a fallback by now
+falls_back() {
+	[ -n "$(reasons "$1")" ]
+}
+
 # says TEXT COMMAND...: whether the command prints the text, whatever its exit status.
 says() {
 	local text="$1"
@@ -59,6 +64,8 @@ limited() {
 	ip netns exec client python3 -c "$connect" "$there" $port >"$_work/client" &
 	client=$!
 	wait_for "the connections" test -s "$_work/client" || die "no connections"
+	wait_for "fallbacks of the client" falls_back client
+	wait_for "fallbacks of the server" falls_back server
 	is "the client says" "$(reasons client)" "$2"
 	is "the server says" "$(reasons server)" "$3"
 }
