@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # "smc on" names the programs that listen already and have to be restarted: those to which its rules
-# apply, with their ports, in all network namespaces.
+# apply, with their ports and network namespaces.
 #
 # kernels: stock-6.12
 # modules: smc
@@ -46,18 +46,22 @@ is "nobody listens: nothing is said" "$(named --host)" ""
 # shellcheck disable=SC2016 # for the inner shell
 listen 5001 sh -c 'echo $$ >"$0/cgroup.procs" && exec plain_tcp "$@"' "$cgroups/box"
 listen 5002 ip netns exec blue plain_tcp
+listen 5001 ip netns exec blue plain_tcp
 listen 5003 setpriv --reuid nobody --regid nogroup --clear-groups plain_tcp
 listen 5004 other
 listen 5005 other
 for port in 5001 5003 5004 5005; do
 	wait_listen $port
 done
+wait_listen 5001 blue
 wait_listen 5002 blue
 
-is "all of them" "$(named --host)" "other (5004, 5005), plain_tcp (5001, 5002, 5003)"
+is "all of them" "$(named --host)" \
+	"other (5004, 5005), plain_tcp (5001, 5003, 5001 in netns blue, 5002 in netns blue)"
 is "those in a cgroup" "$(named --cgroup "$cgroups/box")" "plain_tcp (5001)"
 is "those in the cgroup above" "$(named --cgroup "$cgroups")" "plain_tcp (5001)"
-is "those in a network namespace" "$(named --netns blue)" "plain_tcp (5002)"
+is "those in a network namespace" "$(named --netns blue)" \
+	"plain_tcp (5001 in netns blue, 5002 in netns blue)"
 is "those of a user" "$(named --user nobody)" "plain_tcp (5003)"
 is "those of a name" "$(named --program other)" "other (5004, 5005)"
 is "not those that are exceptions" \

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <dirent.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "listener.h"
 #include "namespace.h"
+#include "netns.h"
+#include "process.h"
 #include "scope.h"
 
 /* As the kernel numbers it in /proc/net/tcp */
@@ -18,55 +17,55 @@
 #define MAX_SHOWN	32
 
 /**
+ * struct place - a network namespace
+ * @cookie: its number for rules
+ * @name: what to call it, empty for that of this program
+ */
+struct place {
+	__u64	cookie;
+	char	name[NAME_MAX + 1];
+};
+
+/**
  * struct listener - a listening TCP socket
  * @inode: of the socket
- * @cookie: of its network namespace
+ * @place: index of its network namespace
  * @port: its port
  */
 struct listener {
-	unsigned long	inode;
-	__u64		cookie;
+	uint64_t	inode;
+	size_t		place;
 	unsigned int	port;
 };
 
 /**
  * struct server - a program that listens to a port, on however many sockets
  * @program: its name
+ * @place: index of the network namespace
  * @port: the port
  */
 struct server {
 	char		program[POLICY_NAME_LEN];
+	size_t		place;
 	unsigned int	port;
-};
-
-/**
- * struct process - a process, as the rules see it
- * @pid: the name of its folder in /proc
- * @uid: its user
- * @program: its name
- */
-struct process {
-	const char	*pid;
-	unsigned int	uid;
-	char		program[POLICY_NAME_LEN];
 };
 
 /**
  * struct search - what has been found so far
  * @policy: the policy
- * @listeners: sockets in all namespaces
+ * @places: network namespaces, first that of this program
+ * @place_count: of @places
+ * @listeners: sockets in all of them
  * @listener_count: of @listeners
- * @namespaces: inodes of the namespaces that have been read
- * @namespace_count: of @namespaces
  * @servers: programs to which the policy applies
  * @server_count: of @servers
  */
 struct search {
 	const struct policy	*policy;
+	struct place		*places;
+	size_t			place_count;
 	struct listener		*listeners;
 	size_t			listener_count;
-	ino_t			*namespaces;
-	size_t			namespace_count;
 	struct server		*servers;
 	size_t			server_count;
 };
@@ -83,121 +82,92 @@ static void *append(void *array, size_t *count, size_t size)
 	return memset(more + (*count)++ * size, 0, size);
 }
 
-static FILE *open_file(const char *pid, const char *name)
+/* Of the network namespace that this program is in. The kernel lists listening sockets first. */
+static void read_sockets(struct search *search, const char *path)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
-	return fopen(path, "re");
-}
-
-/* The kernel lists listening sockets first */
-static void read_sockets(struct search *search, const char *pid, const char *name, __u64 cookie)
-{
-	FILE *file = open_file(pid, name);
+	FILE *file = fopen(path, "re");
 	unsigned int port, state;
 	struct listener *listener;
-	unsigned long inode;
 	char line[256];
+	uint64_t inode;
 
 	if (!file)
 		return;
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, " %*d: %*[^:]:%x %*s %x %*s %*s %*s %*u %*u %lu",
+		if (sscanf(line, " %*d: %*[^:]:%x %*s %x %*s %*s %*s %*u %*u %" SCNu64,
 			   &port, &state, &inode) != 3)
 			continue;	/* the headline */
 		if (state != TCP_LISTEN)
 			break;
 		listener = append(&search->listeners, &search->listener_count, sizeof(*listener));
 		if (listener)
-			*listener = (struct listener){ inode, cookie, port };
+			*listener = (struct listener){ inode, search->place_count - 1, port };
 	}
 	fclose(file);
 }
 
-static bool add_namespace(struct search *search, ino_t inode)
+/* As smcss(8) does */
+static void name_place(struct place *place, const struct netns *ns)
 {
-	ino_t *added;
-	size_t i;
-
-	for (i = 0; i < search->namespace_count; i++)
-		if (search->namespaces[i] == inode)
-			return false;
-	added = append(&search->namespaces, &search->namespace_count, sizeof(*added));
-	if (added)
-		*added = inode;
-	return added;
+	if (ns->name)
+		snprintf(place->name, sizeof(place->name), "%s", ns->name);
+	else
+		snprintf(place->name, sizeof(place->name), "[%llu]",
+			 (unsigned long long)ns->inode);
 }
 
-/* The sockets of a network namespace, when its first process is met */
-static void read_namespace(struct search *search, const char *pid)
+static void read_namespace(const struct netns *ns, void *data)
 {
-	char path[PATH_MAX];
-	__u64 cookie = 0;
-	struct stat st;
-	int fd;
+	struct search *search = data;
+	struct place *place = append(&search->places, &search->place_count, sizeof(*place));
 
-	snprintf(path, sizeof(path), "/proc/%s/ns/net", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)	/* the process has ended */
+	if (!place)
 		return;
-	if (!fstat(fd, &st) && add_namespace(search, st.st_ino)) {
-		namespace_cookie(fd, &cookie);
-		read_sockets(search, pid, "net/tcp", cookie);
-		read_sockets(search, pid, "net/tcp6", cookie);
-	}
-	close(fd);
+	namespace_read_cookie(&place->cookie);
+	if (search->place_count > 1)
+		name_place(place, ns);
+	read_sockets(search, "/proc/self/net/tcp");
+	read_sockets(search, "/proc/self/net/tcp6");
 }
 
-static const struct listener *find_listener(const struct search *search, unsigned long inode)
+static bool is_of_user(pid_t pid, uint64_t user)
 {
-	size_t i;
+	char path[64], line[256];
+	bool found = false;
+	unsigned int uid;
+	FILE *file;
 
-	for (i = 0; i < search->listener_count; i++)
-		if (search->listeners[i].inode == inode)
-			return &search->listeners[i];
-	return NULL;
-}
-
-static bool read_process(struct process *process, const char *pid)
-{
-	FILE *file = open_file(pid, "status");
-	char line[256];
-	int found = 0;
-
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
 	if (!file)
 		return false;
-	memset(process, 0, sizeof(*process));
-	process->pid = pid;
-	while (found < 2 && fgets(line, sizeof(line), file))
-		found += sscanf(line, "Name: %15[^\n]", process->program) == 1 ||
-			 sscanf(line, "Uid: %u", &process->uid) == 1;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "Uid: %u", &uid) == 1;
 	fclose(file);
-	return found == 2;
+	return found && uid == user;
 }
 
 static bool applies(const struct policy_key *key, const struct policy_rule *rule,
-		    const struct process *process, const struct listener *listener)
+		    const struct process *process, __u64 cookie)
 {
 	switch (key->kind) {
 	case POLICY_HOST:
 		return true;
 	case POLICY_NETNS:
-		return key->id == listener->cookie;
+		return key->id == cookie;
 	case POLICY_CGROUP:
 		return scope_has_process(rule->label, process->pid);
 	case POLICY_USER:
-		return key->id == process->uid;
+		return is_of_user(process->pid, key->id);
 	case POLICY_PROGRAM:
-		return !strncmp(key->name, process->program, sizeof(key->name));
+		return !strncmp(key->name, process->name, sizeof(key->name));
 	default:
 		return false;
 	}
 }
 
-/* What the BPF program would say if the process asked for another socket */
-static bool gets_smc(const struct policy *policy, const struct process *process,
-		     const struct listener *listener)
+/* What the BPF program would say if the process asked for another socket there */
+static bool gets_smc(const struct policy *policy, const struct process *process, __u64 cookie)
 {
 	struct policy_key key = { };
 	struct policy_rule rule;
@@ -205,7 +175,7 @@ static bool gets_smc(const struct policy *policy, const struct process *process,
 
 	for (begin = true; policy_next_rule(policy, &key, begin); begin = false) {
 		if (!policy_get_rule(policy, &key, &rule) ||
-		    !applies(&key, &rule, process, listener))
+		    !applies(&key, &rule, process, cookie))
 			continue;
 		if (rule.except)
 			return false;
@@ -214,66 +184,43 @@ static bool gets_smc(const struct policy *policy, const struct process *process,
 	return on;
 }
 
+static bool is_same(const struct server *a, const struct server *b)
+{
+	return a->port == b->port && a->place == b->place && !strcmp(a->program, b->program);
+}
+
+/* Most of the processes that share a socket are of one program */
 static void add_server(struct search *search, const struct process *process,
 		       const struct listener *listener)
 {
-	struct server *server;
-	size_t i;
+	struct server server = { .place = listener->place, .port = listener->port }, *added;
 
-	for (i = 0; i < search->server_count; i++)
-		if (search->servers[i].port == listener->port &&
-		    !strcmp(search->servers[i].program, process->program))
-			return;
-	if (!gets_smc(search->policy, process, listener))
+	snprintf(server.program, sizeof(server.program), "%s", process->name);
+	if (search->server_count &&
+	    is_same(&search->servers[search->server_count - 1], &server))
 		return;
-	server = append(&search->servers, &search->server_count, sizeof(*server));
-	if (!server)
+	if (!gets_smc(search->policy, process, search->places[listener->place].cookie))
 		return;
-	memcpy(server->program, process->program, sizeof(server->program));
-	server->port = listener->port;
+	added = append(&search->servers, &search->server_count, sizeof(*added));
+	if (added)
+		*added = server;
 }
 
-/* The descriptors of a process */
-static void read_descriptors(struct search *search, const char *pid)
+static void find_servers(struct search *search)
 {
-	char path[PATH_MAX], target[64];
-	struct process process = { };
-	struct dirent *entry;
-	unsigned long inode;
-	ssize_t len;
-	DIR *dir;
+	struct process_list processes;
+	size_t i, count;
 
-	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)) != NULL) {
-		const struct listener *listener;
+	process_list_read(&processes);
+	for (i = 0; i < search->listener_count; i++) {
+		const struct listener *listener = &search->listeners[i];
+		const struct process *process = process_list_find(&processes, listener->inode,
+								  &count);
 
-		len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-		target[len > 0 ? len : 0] = '\0';
-		if (sscanf(target, "socket:[%lu]", &inode) != 1)
-			continue;
-		listener = find_listener(search, inode);
-		if (listener && (process.pid || read_process(&process, pid)))
-			add_server(search, &process, listener);
+		for (; count; count--)
+			add_server(search, process++, listener);
 	}
-	closedir(dir);
-}
-
-typedef void visit_fn(struct search *search, const char *pid);
-
-static void visit_processes(struct search *search, visit_fn *visit)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)) != NULL)
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			visit(search, entry->d_name);
-	closedir(dir);
+	process_list_free(&processes);
 }
 
 static int compare_servers(const void *a, const void *b)
@@ -281,10 +228,27 @@ static int compare_servers(const void *a, const void *b)
 	const struct server *one = a, *two = b;
 	int order = strcmp(one->program, two->program);
 
-	return order ? order : (int)one->port - (int)two->port;
+	if (order)
+		return order;
+	if (one->place != two->place)
+		return one->place < two->place ? -1 : 1;
+	return (int)one->port - (int)two->port;
 }
 
-/* "nginx (80, 443), sshd (22)" */
+/* Those of one program become neighbours; other sockets and processes have added the same */
+static void sort_servers(struct search *search)
+{
+	struct server *servers = search->servers;
+	size_t i, left = 0;
+
+	qsort(servers, search->server_count, sizeof(*servers), compare_servers);
+	for (i = 0; i < search->server_count; i++)
+		if (!left || !is_same(&servers[left - 1], &servers[i]))
+			servers[left++] = servers[i];
+	search->server_count = left;
+}
+
+/* "nginx (80, 443, 80 in netns blue), sshd (22)" */
 static void print_servers(const struct search *search)
 {
 	const char *last = "";
@@ -293,11 +257,14 @@ static void print_servers(const struct search *search)
 	printf("These programs listen already and stay TCP until they are restarted: ");
 	for (i = 0; i < search->server_count && i < MAX_SHOWN; i++) {
 		const struct server *server = &search->servers[i];
+		const char *place = search->places[server->place].name;
 
 		if (!strcmp(last, server->program))
 			printf(", %u", server->port);
 		else
 			printf("%s%s (%u", *last ? "), " : "", server->program, server->port);
+		if (*place)
+			printf(" in netns %s", place);
 		last = server->program;
 	}
 	putchar(')');
@@ -310,15 +277,14 @@ void listener_print(const struct policy *policy)
 {
 	struct search search = { .policy = policy };
 
-	visit_processes(&search, read_namespace);
+	netns_for_each(read_namespace, &search);
 	if (search.listener_count)
-		visit_processes(&search, read_descriptors);
+		find_servers(&search);
 	if (search.server_count) {
-		qsort(search.servers, search.server_count, sizeof(*search.servers),
-		      compare_servers);
+		sort_servers(&search);
 		print_servers(&search);
 	}
+	free(search.places);
 	free(search.listeners);
-	free(search.namespaces);
 	free(search.servers);
 }

@@ -13,7 +13,7 @@
 #define SO_NETNS_COOKIE	71
 #endif
 
-static int read_cookie(__u64 *cookie)
+int namespace_read_cookie(__u64 *cookie)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t len = sizeof(*cookie);
@@ -34,7 +34,7 @@ int namespace_cookie(int fd, __u64 *cookie)
 		return own;
 	err = netns_enter(fd);
 	if (!err) {
-		err = read_cookie(cookie);
+		err = namespace_read_cookie(cookie);
 		netns_leave(own);
 	}
 	close(own);

@@ -36,6 +36,14 @@ struct sockets_now {
 int namespace_cookie(int fd, __u64 *cookie);
 
 /**
+ * namespace_read_cookie() - the same, for the namespace that the caller is in
+ * @cookie: filled in
+ *
+ * Returns: 0 or a negative errno.
+ */
+int namespace_read_cookie(__u64 *cookie);
+
+/**
  * namespace_count_sockets() - look into all namespaces that a process or a name has
  * @now: filled in
  */

@@ -109,12 +109,13 @@ static bool find_own_cgroup(char *path)
 	return true;
 }
 
-bool scope_has_process(const char *label, const char *pid)
+bool scope_has_process(const char *label, pid_t pid)
 {
 	size_t len = strlen(label);
-	char path[PATH_MAX];
+	char path[PATH_MAX], number[16];
 
-	if (!read_cgroup(pid, path))
+	snprintf(number, sizeof(number), "%d", pid);
+	if (!read_cgroup(number, path))
 		return false;
 	return !strcmp(label, "/") ||
 	       (!strncmp(path, label, len) && (path[len] == '/' || !path[len]));

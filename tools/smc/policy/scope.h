@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "map.h"
 
@@ -58,10 +59,10 @@ bool scope_is_gone(const struct policy_key *key);
 /**
  * scope_has_process() - is a process in a cgroup or below it?
  * @label: the label of the cgroup's rule
- * @pid: the name of the process's folder in /proc
+ * @pid: number of the process
  *
  * Returns: false also if the process has ended.
  */
-bool scope_has_process(const char *label, const char *pid);
+bool scope_has_process(const char *label, pid_t pid);
 
 #endif /* SMC_POLICY_SCOPE_H */
