@@ -607,7 +607,8 @@ static int settle_first(struct smcr_conn *rc)
 		return err;
 	}
 	smcr_llc_settle(link);
-	if (!has_link(rg))
+	/* Not has_link(): meanwhile LLC may let others join, and activate the link */
+	if (!smcr_link_is_there(link))
 		smcr_group_settled(rg, smcr_llc_why_lost(link));
 	return -EINPROGRESS;
 }

@@ -75,13 +75,6 @@ struct smcr_link *smcr_group_link(struct smcr_group *rg)
 	return NULL;
 }
 
-static bool is_there(const struct smcr_link *link)
-{
-	u8 state = READ_ONCE(link->state);
-
-	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
-}
-
 /**
  * smcr_group_link_by_number() - the link that a message speaks of
  * @rg: the group
@@ -96,7 +89,7 @@ struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number)
 	unsigned int i;
 
 	for (i = 0; i < SMCR_LINKS; i++)
-		if (is_there(&rg->links[i]) && rg->links[i].number == number)
+		if (smcr_link_is_there(&rg->links[i]) && rg->links[i].number == number)
 			return &rg->links[i];
 	return NULL;
 }
@@ -106,7 +99,7 @@ static bool any_link_there(const struct smcr_group *rg)
 	unsigned int i;
 
 	for (i = 0; i < SMCR_LINKS; i++)
-		if (is_there(&rg->links[i]))
+		if (smcr_link_is_there(&rg->links[i]))
 			return true;
 	return false;
 }
@@ -159,6 +152,12 @@ void smcr_group_tell(struct smcr_link *link, bool up)
 	}
 }
 
+/* Is first contact over? On a client, others may join before */
+static bool has_worked(const struct smcr_group *rg)
+{
+	return READ_ONCE(rg->settled) && !READ_ONCE(rg->llc.settling);
+}
+
 /**
  * smcr_group_blame_path() - the peer's port does not answer
  * @link: the link
@@ -173,7 +172,7 @@ void smcr_group_blame_path(struct smcr_link *link)
 
 	if (!group)
 		return;
-	smc_path_failed(group, READ_ONCE(rg->settled) ? SMC_PATH_BROKE : SMC_PATH_NEVER_WORKED);
+	smc_path_failed(group, has_worked(rg) ? SMC_PATH_BROKE : SMC_PATH_NEVER_WORKED);
 	smc_group_put(group);
 }
 
@@ -227,7 +226,7 @@ static bool is_over(struct smcr_group *rg)
 static bool is_path_to_blame(struct smcr_group *rg, const struct smcr_link *link)
 {
 	return READ_ONCE(link->no_path) && !READ_ONCE(link->severed) &&
-	       (!READ_ONCE(rg->settled) || smcr_conn_any_open(rg));
+	       (!has_worked(rg) || smcr_conn_any_open(rg));
 }
 
 static void clear_links(struct smcr_group *rg)
@@ -407,6 +406,20 @@ void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc)
 	lockdep_assert_held(&rg->lock);
 	rg->settled = true;
 	WRITE_ONCE(rc->rmb->state, SMCR_RMB_ANNOUNCED);
+}
+
+/**
+ * smcr_group_let_join() - client: the server may name the group before first contact is over here
+ * @rg: the group
+ *
+ * Process context, without spin locks.
+ */
+void smcr_group_let_join(struct smcr_group *rg)
+{
+	spin_lock_bh(&rg->lock);
+	if (rg->settling)
+		smcr_group_set_settled(rg, rg->settling);
+	spin_unlock_bh(&rg->lock);
 }
 
 /**

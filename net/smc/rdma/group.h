@@ -38,7 +38,7 @@ struct smcr_device;
  * @nr_abandoned: elements that nobody may use any more, and RMBs that the peer refused
  * @nr_abandoned_others: those of connections to other addresses than the group's own
  * @settling: the connection of the first contact, while its conn_settle is in progress
- * @settled: first contact is over
+ * @settled: first contact is over, or on a client so far that others may join
  * @dev: device of the first link, for monitoring; holds a reference, constant
  * @max_conns: agreed number of connections; constant once settled
  * @max_links: agreed number of links; constant once settled
@@ -125,6 +125,7 @@ struct smcr_link *smcr_group_link(struct smcr_group *rg);
 struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number);
 
 void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc);
+void smcr_group_let_join(struct smcr_group *rg);
 
 static inline unsigned int smcr_link_index(const struct smcr_link *link)
 {

@@ -182,6 +182,14 @@ static inline bool smcr_link_usable(const struct smcr_link *link)
 	return READ_ONCE(link->state) == SMCR_LINK_ACTIVE;
 }
 
+/* Any context. Reads the state once: a link that is formed and activated meanwhile is there */
+static inline bool smcr_link_is_there(const struct smcr_link *link)
+{
+	u8 state = READ_ONCE(link->state);
+
+	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
+}
+
 /* Memory of the link's own, for its device. Return: its address there, 0: it has none */
 static inline u64 smcr_link_map(struct smcr_link *link, void *bytes, size_t len,
 				enum dma_data_direction direction)

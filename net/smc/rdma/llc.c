@@ -26,13 +26,6 @@ static bool is_server(const struct smcr_group *rg)
 	return rg->role == SMC_SERVER;
 }
 
-static bool is_there(const struct smcr_link *link)
-{
-	u8 state = READ_ONCE(link->state);
-
-	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
-}
-
 /**
  * smcr_llc_kick() - let the work look at what came in, or is to be done
  * @rg: the group
@@ -227,7 +220,7 @@ static bool handle(struct smcr_group *rg, struct smcr_llc_message *message)
 	enum smc_llc_event event;
 	int err;
 
-	if (!is_there(link))
+	if (!smcr_link_is_there(link))
 		return false;
 	err = smc_llc_parse(message->bytes, message->len, &llc->msg);
 	if (err == -ENOMSG)
@@ -298,13 +291,16 @@ static void handle_deferred(struct smcr_group *rg)
 u32 smcr_llc_why_lost(const struct smcr_link *link)
 {
 	bool lost_path = READ_ONCE(link->reason) == SMC_LINK_LOST_PATH;
+	bool no_path = lost_path && READ_ONCE(link->no_path);
 	struct smcr_group *rg = link->group;
+	bool in_doubt;
 	u32 why;
 
-	why = smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow),
-				  lost_path && READ_ONCE(link->severed));
-	return why == SMC_REASON_NO_ACTIVE_LINK && lost_path && READ_ONCE(link->no_path) ?
-	       SMC_REASON_NO_PATH : why;
+	/* A server that has our answer is connected; it declines if no packet gets through */
+	in_doubt = (lost_path && READ_ONCE(link->severed)) ||
+		   (READ_ONCE(rg->llc.unproved) == link && !no_path);
+	why = smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow), in_doubt);
+	return why == SMC_REASON_NO_ACTIVE_LINK && no_path ? SMC_REASON_NO_PATH : why;
 }
 
 static void begin_settling(struct smcr_link *link)
@@ -313,7 +309,7 @@ static void begin_settling(struct smcr_link *link)
 	struct smcr_llc *llc = &rg->llc;
 
 	llc->settling = true;
-	if (llc->flow != SMC_LLC_FLOW_CONFIRM || !is_there(link)) {
+	if (llc->flow != SMC_LLC_FLOW_CONFIRM || !smcr_link_is_there(link)) {
 		smcr_llc_settled(rg, smcr_llc_why_lost(link));
 		return;
 	}
@@ -454,7 +450,8 @@ static unsigned long test_links(struct smcr_group *rg)
 void smcr_llc_flush(struct smcr_link *link)
 {
 	wait_event_timeout(link->in_flight,
-			   !is_there(link) || READ_ONCE(link->head) == READ_ONCE(link->tail),
+			   !smcr_link_is_there(link) ||
+			   READ_ONCE(link->head) == READ_ONCE(link->tail),
 			   FLUSH_TIME);
 }
 
@@ -554,6 +551,7 @@ static void llc_work(struct work_struct *work)
 
 	mutex_lock(&llc->mutex);
 	llc->retry_send = false;
+	smcr_llc_check_answer(rg);
 	if (is_begun(rg))
 		take_received(rg);
 	check_deadline(rg);
@@ -634,6 +632,7 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 	u32 why;
 
 	mutex_lock(&llc->mutex);
+	smcr_llc_check_answer(rg);
 	why = smcr_llc_why_lost(link);
 	spin_lock_bh(&llc->lock);
 	forget_messages(link, &llc->received);

@@ -126,6 +126,9 @@ struct smcr_llc_message {
  * @has_deadline: @deadline is set
  * @retry_send: something could not be sent now
  * @settling: first contact: CONFIRM LINK and ADD LINK are not over
+ * @unproved: client: link whose answer to CONFIRM LINK the server may not have; else NULL. Read
+ *	without lock
+ * @proved_by: it has it when link->tail is there
  * @deferred: messages that wait for the end of the exchange
  * @nr_deferred: how many
  * @queue: RMBs that wait for their turn
@@ -162,6 +165,8 @@ struct smcr_llc {
 	bool has_deadline;
 	bool retry_send;
 	bool settling;
+	struct smcr_link *unproved;
+	u32 proved_by;
 	struct list_head deferred;
 	unsigned int nr_deferred;
 	struct list_head queue;
@@ -219,6 +224,7 @@ int smcr_llc_send(struct smcr_link *link);
 void smcr_llc_reply(struct smcr_link *link);
 void smcr_llc_await(struct smcr_group *group, enum smc_llc_flow flow, struct smcr_link *link);
 void smcr_llc_flow_over(struct smcr_group *group);
+void smcr_llc_check_answer(struct smcr_group *group);
 void smcr_llc_flush(struct smcr_link *link);
 void smcr_llc_settled(struct smcr_group *group, u32 reason);
 void smcr_llc_closed(struct smcr_group *group);

@@ -102,7 +102,7 @@ static void ask_for_second(struct smcr_link *link)
 		fail(link, SMC_REASON_LINK_NOT_READY);
 }
 
-/* The first link works */
+/* Server: the first link works */
 static void confirmed(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
@@ -111,11 +111,50 @@ static void confirmed(struct smcr_link *link)
 	if (rg->max_links < 2) {
 		smcr_llc_flow_over(rg);
 		smcr_llc_settled(rg, SMC_REASON_NONE);
-	} else if (rg->role == SMC_SERVER) {
-		ask_for_second(link);
 	} else {
-		smcr_llc_await(rg, SMC_LLC_FLOW_ADD, link);
+		ask_for_second(link);
 	}
+}
+
+/*
+ * Client: the link works for what the server sends. When the server gets the answer it may name the
+ * group to other connections at once, so that is prepared before.
+ *
+ * A server that loses the link before it has the answer declines. So if there is only one link,
+ * the program is not told that it is connected before the server's port acknowledges the answer.
+ */
+static void answer_confirm_link(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	struct smcr_llc *llc = &rg->llc;
+
+	smcr_group_let_join(rg);
+	smcr_link_activate(link);
+	/* Before it is posted: send_done() finds it set */
+	llc->proved_by = READ_ONCE(link->head) + 1;
+	if (rg->max_links < 2)
+		WRITE_ONCE(llc->unproved, link);
+	fill_confirm_link(link);
+	smcr_llc_reply(link);
+	if (rg->max_links < 2)
+		smcr_llc_flow_over(rg);
+	else
+		smcr_llc_await(rg, SMC_LLC_FLOW_ADD, link);
+}
+
+/**
+ * smcr_llc_check_answer() - client: did the answer to CONFIRM LINK arrive?
+ * @rg: the group
+ */
+void smcr_llc_check_answer(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	lockdep_assert_held(&llc->mutex);
+	if (!llc->unproved || (s32)(READ_ONCE(llc->unproved->tail) - llc->proved_by) < 0)
+		return;
+	WRITE_ONCE(llc->unproved, NULL);
+	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
 /**
@@ -143,9 +182,7 @@ void smcr_llc_got_confirm_link(struct smcr_link *link)
 		fail(link, SMC_REASON_LINK_BUFFER);
 		return;
 	}
-	fill_confirm_link(link);
-	smcr_llc_reply(link);
-	confirmed(link);
+	answer_confirm_link(link);
 }
 
 /**

@@ -276,6 +276,8 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 	post_waiting(link);
 	spin_unlock_bh(&link->send_lock);
 	wake_up(&link->in_flight);
+	if (READ_ONCE(link->group->llc.unproved) == link)
+		smcr_llc_kick(link->group);
 	while (nr)
 		smcr_conn_put(put[--nr]);
 }

@@ -198,10 +198,24 @@ def not_blamed():
     equal('no path is blamed', counters(), (8, 0, 5))
 
 
+def one_way():
+    """The client gets all, but nothing of its RoCE arrives: no program must be told by a reset."""
+    old = smc.fallbacks(GEN)
+    smc.sysctl('smcr_path_retry_time', 0)
+    block(True, [1])
+    took = connect()
+    check('one way: it has tried the path, and is not late', AT_ONCE < took < FIRST, took)
+    equal('one way: it is TCP at both ends', smc.fallbacks(GEN, old),
+          {(SERVER, NO_PATH): 1, (CLIENT, PEER_DECLINED): 1})
+    block(False, [1])
+    no_groups()
+    smc.sysctl('smcr_path_retry_time', RETRY_TIME)
+
+
 BEFORE = successes()
 OLD = smc.fallbacks(GEN)
 smc.sysctl('variants', R2)
 smc.sysctl('smcr_idle_timeout', 1)
 smc.sysctl('smcr_path_retry_time', RETRY_TIME)
 run(works, first_pays, others_do_not, tried_again, switched_off, not_blamed,
-    route_for_small_packets, traffic_class)
+    route_for_small_packets, traffic_class, one_way)

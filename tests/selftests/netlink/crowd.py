@@ -71,14 +71,22 @@ class Crowd:
     def connect(self, sock):
         sock.settimeout(60)
         self.start.wait()
+        call = 'connect'
         try:
             sock.connect(self.listener.getsockname())
+            call = 'send'
             sock.sendall(b'x')
         except OSError as error:
-            self.errors.append(error)
+            self.errors.append(f'{call}: {error}')
 
     def used(self):
-        return sum(child.recv(1) == b'x' for child in self.children)
+        found = 0
+        for child in self.children:
+            try:
+                found += child.recv(1) == b'x'
+            except OSError as error:
+                print(f'# a child: {error}')
+        return found
 
     def close(self):
         for sock in [*self.clients, *self.children, self.listener]:

@@ -45,9 +45,9 @@ def plug_in(port):
                    check=True)
 
 
-def block(on):
-    """Packets of RoCE are lost when they come in, in both directions."""
-    for port in PORTS:
+def block(on, ports=PORTS):
+    """Packets of RoCE are lost when they come in at these ports: by default in both directions."""
+    for port in ports:
         subprocess.run(['ip', 'rule', 'add' if on else 'del', 'pref', '5', 'iif', f'smc{port}',
                         'ipproto', 'udp', 'dport', '4791', 'blackhole'], check=True)
 
