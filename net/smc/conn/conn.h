@@ -99,6 +99,7 @@ enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte
 void smc_urgent_release(struct smc_conn *conn);
 u32 smc_urgent_amount(struct smc_conn *conn);
 u32 smc_urgent_count_skipped(struct smc_conn *conn);
+bool smc_urgent_peer_waits(struct smc_conn *conn);
 bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset);
 void smc_urgent_signal(struct smc_conn *conn);
 

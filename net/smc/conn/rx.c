@@ -26,7 +26,7 @@ static void look(struct smc_conn *conn)
  *
  * Any context.
  *
- * Return: whether as much is there as SO_RCVLOWAT asks for.
+ * Return: whether as much is there as SO_RCVLOWAT asks for, or all that the peer sends for now.
  */
 bool smc_rx_readable(struct smc_conn *conn)
 {
@@ -36,6 +36,8 @@ bool smc_rx_readable(struct smc_conn *conn)
 	look(conn);
 	if (unlikely(smc_urgent_matters(conn))) {
 		smc_urgent_release(conn);
+		if (smc_urgent_peer_waits(conn))	/* more comes only if this is read */
+			lowat = 1;
 		lowat += smc_urgent_count_skipped(conn);
 	}
 	return smc_rx_enough(conn, lowat);

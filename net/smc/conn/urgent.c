@@ -219,6 +219,27 @@ u32 smc_urgent_count_skipped(struct smc_conn *conn)
 }
 
 /**
+ * smc_urgent_peer_waits() - does the peer hold back data until the program reads?
+ * @conn: the connection
+ *
+ * It does while there is data before an urgent byte: our cursor cannot pass that. A synchronous
+ * peer need not wait. Any context. Does not sleep.
+ *
+ * Return: whether it may.
+ */
+bool smc_urgent_peer_waits(struct smc_conn *conn)
+{
+	struct smc_conn_urgent *urgent = &conn->urgent;
+	bool waits;
+
+	spin_lock_bh(&conn->lock);
+	waits = urgent->announced && urgent->mark && !conn->freeing &&
+		!conn->transport->synchronous && urgent->pos - conn->rx.consumed >= urgent->gone;
+	spin_unlock_bh(&conn->lock);
+	return waits;
+}
+
+/**
  * smc_urgent_mark_follows() - is the next byte the urgent one?
  * @conn: the connection
  * @offset: bytes between the consumed ones and where the reader stands

@@ -587,6 +587,23 @@ TEST(urgent_alone_then_poll)
 	expect_piece(fd[1], "more");
 }
 
+/* Over SMC-R, less than SO_RCVLOWAT has to do: the sender waits until the mark is passed */
+TEST(urgent_below_low_water)
+{
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 6);
+	send_text(fd[0], "ab");
+	send_urgent(fd[0], "!");
+	send_text(fd[0], "more");
+	wait_events(fd[1], POLLIN);
+	expect_piece(fd[1], "ab");
+	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 4);
+	wait_events(fd[1], POLLIN);
+	expect_piece(fd[1], "more");
+}
+
 /* It was told of all before the last text, and reads no more than it was told of */
 TEST(urgent_then_epoll_edge)
 {
