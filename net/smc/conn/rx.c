@@ -170,11 +170,14 @@ static u32 end_at_mark(const struct reader *r, u32 available)
 	return to_mark;
 }
 
-/* Where the next byte is. The urgent ones may make more than one lap of the ring */
+/*
+ * Where the next byte is. The bytes that the peer may overwrite may make more than one lap of the
+ * ring. The peer can declare the next byte urgent at any time, so that it is one of them.
+ */
 static struct smc_cursor get_cursor(const struct reader *r)
 {
 	const struct smc_conn *conn = r->conn;
-	u32 gone = READ_ONCE(conn->urgent.gone);
+	u32 gone = min(READ_ONCE(conn->urgent.gone), r->peeked);
 	struct smc_cursor cursor = smc_cursor_advance(conn->rx.cons, gone, &conn->rx.ring);
 
 	return smc_cursor_advance(cursor, r->peeked - gone, &conn->rx.ring);
