@@ -87,9 +87,9 @@ u32 smc_rx_amount(struct smc_conn *conn);
 
 /* urgent.c */
 enum smc_urgent_byte {
-	SMC_URGENT_NONE,	/* it is in the ring */
-	SMC_URGENT_COPIED,	/* it is read from the copy */
-	SMC_URGENT_LEFT_OUT,
+	SMC_URGENT_NONE,	/* the byte is read from the ring */
+	SMC_URGENT_COPIED,	/* the byte is read from a copy */
+	SMC_URGENT_LEFT_OUT,	/* the reader skips it */
 };
 
 int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);

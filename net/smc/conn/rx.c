@@ -102,7 +102,7 @@ struct reader {
 	u32 from;
 };
 
-/* Nothing was given out yet, or what it was of is gone */
+/* Begin at the first byte that is not consumed; again if others have consumed while we waited */
 static void start_reader(struct reader *r)
 {
 	r->from = r->conn->rx.consumed;

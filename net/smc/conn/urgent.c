@@ -127,10 +127,10 @@ void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 }
 
 /**
- * smc_urgent_find() - is this byte in the ring?
+ * smc_urgent_find() - where does the reader get a byte from?
  * @conn: the connection
  * @offset: bytes between the consumed ones and this one
- * @byte: its value, if it was copied
+ * @byte: result: its value, if it was copied
  *
  * The socket lock is held. Does not sleep.
  *

@@ -483,8 +483,8 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
  * @group: a group that the caller is in
  *
  * The client does so before it sends its Confirm, the server when it got it: so a connection that
- * is told to join finds the group. A later contact ends a doubt about the group. Process context or
- * softirq.
+ * is told to join finds the group. The server does so for each connection, and those after the
+ * first one end a doubt about the group. Process context or softirq.
  */
 void smc_group_publish(struct smc_group *group)
 {

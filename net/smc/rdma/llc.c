@@ -296,7 +296,10 @@ u32 smcr_llc_why_lost(const struct smcr_link *link)
 	bool in_doubt;
 	u32 why;
 
-	/* A server that has our answer is connected; it declines if no packet gets through */
+	/*
+	 * A server that has our answer to CONFIRM LINK is connected. One whose port acknowledges
+	 * nothing is taken to have none: it declines.
+	 */
 	in_doubt = (lost_path && READ_ONCE(link->severed)) ||
 		   (READ_ONCE(rg->llc.unproved) == link && !no_path);
 	why = smc_llc_lost_reason(is_server(rg), READ_ONCE(rg->llc.flow), in_doubt);

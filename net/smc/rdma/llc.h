@@ -126,9 +126,9 @@ struct smcr_llc_message {
  * @has_deadline: @deadline is set
  * @retry_send: something could not be sent now
  * @settling: first contact: CONFIRM LINK and ADD LINK are not over
- * @unproved: client: link whose answer to CONFIRM LINK the server may not have; else NULL. Read
- *	without lock
- * @proved_by: it has it when link->tail is there
+ * @unproved: client: link on which the answer to CONFIRM LINK is not acknowledged yet; else NULL.
+ *	Read without lock
+ * @proved_by: the server's port has acknowledged the answer when link->tail has come so far
  * @deferred: messages that wait for the end of the exchange
  * @nr_deferred: how many
  * @queue: RMBs that wait for their turn

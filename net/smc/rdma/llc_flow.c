@@ -273,7 +273,8 @@ struct smc_llc_patience smc_llc_patience(enum smc_llc_flow flow)
  * smc_llc_lost_reason() - what to tell of a link that lost its path at first contact
  * @server: our role
  * @flow: the exchange that was under way
- * @severed: our port or its address went away, which the peer may notice as well
+ * @severed: our port or its address went away, which the peer may notice as well; or the server may
+ *	have our answer to CONFIRM LINK, and be connected
  *
  * There may still be a Decline (R-DEC-06), but not where the peer may send one in the same moment:
  * both would reach applications. So a client does not decline because its port went down, however

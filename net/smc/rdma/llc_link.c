@@ -118,10 +118,11 @@ static void confirmed(struct smcr_link *link)
 
 /*
  * Client: the link works for what the server sends. When the server gets the answer it may name the
- * group to other connections at once, so that is prepared before.
+ * group to other connections at once, so the client lets them join before it answers.
  *
- * A server that loses the link before it has the answer declines. So if there is only one link,
- * the program is not told that it is connected before the server's port acknowledges the answer.
+ * A server that loses the link before it has the answer declines. So the program is told that it is
+ * connected when the server's port has acknowledged the answer; if a second link may follow, when
+ * ADD LINK has come, which the server sends after it has the answer.
  */
 static void answer_confirm_link(struct smcr_link *link)
 {
@@ -143,7 +144,7 @@ static void answer_confirm_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_check_answer() - client: did the answer to CONFIRM LINK arrive?
+ * smcr_llc_check_answer() - client: first contact is over when the server's port has the answer
  * @rg: the group
  */
 void smcr_llc_check_answer(struct smcr_group *rg)
