@@ -204,6 +204,9 @@ static int create_queues(struct smcr_link *link)
 		return PTR_ERR(pd);
 	link->pd = pd;
 	link->nr_cqe = SMCR_SEND_REQUESTS + SMCR_RECV_SLOTS + 2;
+	/* The pool would create queues without end, and find each too small */
+	if (link->nr_cqe > ibdev->attrs.max_cqe)
+		return -EOPNOTSUPP;
 	/* The pool spreads its queues over the device's vectors, and so over the CPUs */
 	cq = ib_cq_pool_get(ibdev, link->nr_cqe, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
