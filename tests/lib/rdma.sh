@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Software RoCE for tests, in User Mode Linux and in guests.
+# RDMA devices for tests, in User Mode Linux and in guests: software RoCE or, if RDMA_TYPE is mem,
+# the devices of tests/modules/memrdma, which can do wrong what they are told to.
 
 # rdma_wire: two RDMA ports in one kernel, joined by a wire: rxe0 on smc0 (10.9.0.1, fd09::1) and
 # rxe1 on smc1 (10.9.0.2, fd09::2). A connection between the two addresses really goes over
@@ -127,7 +128,8 @@ rdma_lead_one() {
 }
 
 rdma_ports() {
-	rdma link add rxe0 type rxe netdev smc0 && rdma link add rxe1 type rxe netdev smc1 &&
+	rdma link add rxe0 type "${RDMA_TYPE:-rxe}" netdev smc0 &&
+		rdma link add rxe1 type "${RDMA_TYPE:-rxe}" netdev smc1 &&
 		rdma_addressed rxe0 && rdma_addressed rxe1
 }
 
@@ -140,6 +142,16 @@ rdma_addressed() {
 		[ $rdma_tries -lt 200 ] || return 1
 		sleep 0.1
 	done
+}
+
+# memrdma COMMAND...: one for tests/modules/memrdma, see README.rst there
+memrdma() {
+	echo "$*" >/sys/module/memrdma/parameters/control
+}
+
+# memrdma_value DEVICE/PORT NAME: one of the numbers of a port
+memrdma_value() {
+	sed -n "s|^$1 .* $2=\([0-9]*\).*|\1|p" /sys/module/memrdma/parameters/state
 }
 
 # rdma_unwire: undoes all that, as far as it is there.

@@ -41,7 +41,8 @@ def unplug(port):
 
 
 def plug_in(port):
-    subprocess.run(['rdma', 'link', 'add', f'rxe{port}', 'type', 'rxe', 'netdev', f'smc{port}'],
+    subprocess.run(['rdma', 'link', 'add', f'rxe{port}', 'type',
+                    os.environ.get('RDMA_TYPE', 'rxe'), 'netdev', f'smc{port}'],
                    check=True)
 
 
