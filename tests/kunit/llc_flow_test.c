@@ -46,17 +46,17 @@ static const char * const server_rows[SMC_LLC_FLOWS] = {
 };
 
 static const char * const client_rows[SMC_LLC_FLOWS] = {
-	/* R-LLC-13, R-LLC-15, R-DL-03, R-DL-13, V2-HA-13 */
-	[SMC_LLC_FLOW_NONE]	= ".gEKRg | .A.g E. gggg | .i.. .... g | .",
+	/* R-LLC-13, R-LLC-15, R-DL-03, R-DL-13, R-DL-17, V2-HA-13 */
+	[SMC_LLC_FLOW_NONE]	= ".gEKRg | .A.g E. gggg | .i.g .... g | .",
 	/* R-CL-01 */
 	[SMC_LLC_FLOW_CONFIRM]	= ".gEllg | g..g E. ...g | .i.. .... g | .",
 	/* R-COL-11, R-LTO-03, R-LTO-04, R-ALC-01, V2-HA-15 */
-	[SMC_LLC_FLOW_ADD]	= ".gEllg | gggg E. rrlg | .i.. iggg g | .",
+	[SMC_LLC_FLOW_ADD]	= ".gEllg | gggg E. rrlg | .i.g iggg g | .",
 	[SMC_LLC_FLOW_DELETE]	= "...... | .... .. .... | .... .... . | .",
 	/* V2-HA-15 */
-	[SMC_LLC_FLOW_ASK]	= ".gEllg | .A.g E. gggg | .i.. g... g | .",
+	[SMC_LLC_FLOW_ASK]	= ".gEllg | .A.g E. gggg | .i.g g... g | .",
 	/* R-COL-11, R-COL-13, R-COL-14, R-LLC-15 */
-	[SMC_LLC_FLOW_RKEY]	= ".gEllg | .A.g E. gggg | .i.. .ggg g | .",
+	[SMC_LLC_FLOW_RKEY]	= ".gEllg | .A.g E. gggg | .i.g .ggg g | .",
 	/* R-DL-18 */
 	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiig Ei iiii | iiig iiii i | i",
 	/* R-LTO-15 */

@@ -17,6 +17,7 @@ pure-tests-y += llc_test.o
 pure-tests-y += reason_test.o
 pure-tests-y += select_rdma_test.o
 pure-tests-y += select_test.o
+pure-tests-y += topology_test.o
 
 # Suites which need a kernel; they include the source they test.
 kernel-tests-y += pnet_test.o

@@ -48,6 +48,15 @@ rdma_apart() {
 		rdma_lead app 10.10.0.1 10.10.0.2 && rdma_lead smc 10.10.0.11 10.10.0.12
 }
 
+# rdma_second_wire: a wire beside that of rdma_wire: rxe2 on alt0 (10.9.5.1, fd09:5::1) and rxe3 on alt1
+# (10.9.5.2, fd09:5::2)
+rdma_second_wire() {
+	ip link add alt0 type veth peer name alt1 && rdma_prepare alt &&
+		rdma_lead alt 10.9.5.1 10.9.5.2 && rdma_lead alt fd09:5::1 fd09:5::2 &&
+		rdma link add rxe2 type rxe netdev alt0 && rdma link add rxe3 type rxe netdev alt1 &&
+		rdma_addressed rxe2 && rdma_addressed rxe3
+}
+
 rdma_join() {
 	if [ -z "${RDMA_BETWEEN-}" ]; then
 		ip link add smc0 type veth peer name smc1
@@ -122,9 +131,19 @@ rdma_lead_one() {
 		ip $family route add "$4" via "$5" dev "$device" src "$3" table 10"$1"
 		return
 	fi
-	mac=$(cat "/sys/class/net/$2$((1 - $1))$6/address")
-	ip neigh add "$4" lladdr "$mac" dev "$device" nud permanent &&
-		ip $family route add "$4" dev "$device" src "$3" table 10"$1"
+	rdma_route "$1" "$2" "$3" "$4" "$6"
+}
+
+# rdma_route PORT PREFIX OWN PEER [SUFFIX]: the route between two addresses without a gateway. The
+# kernel forgets it when the device goes down.
+rdma_route() {
+	case $3 in
+	*:*) family=-6 ;;
+	*) family=-4 ;;
+	esac
+	mac=$(cat "/sys/class/net/$2$((1 - $1))${5-}/address")
+	ip neigh replace "$4" lladdr "$mac" dev "$2$1${5-}" nud permanent &&
+		ip $family route replace "$4" dev "$2$1${5-}" src "$3" table 10"$1"
 }
 
 rdma_ports() {
@@ -166,8 +185,10 @@ rdma_unwire() {
 	done
 	for port in 0 1; do
 		rdma link del "rxe$port"
+		rdma link del "rxe$((port + 2))"
 		ip link del "smc$port"
 		ip link del "app$port"
+		ip link del "alt$port"
 	done
 	[ -z "${RDMA_BETWEEN-}" ] || ip netns del "$RDMA_BETWEEN"
 	:

@@ -8,11 +8,16 @@
 #include "../net.h"
 #include "netlink.h"
 
-/* Kinds of link groups of SMC-R in the user ABI; asymmetric ones are not told apart yet */
+/*
+ * Kinds of link groups of SMC-R in the user ABI. An asymmetric one has one port for all links, the
+ * peer's or ours.
+ */
 enum lgr_type {
 	LGR_NONE,
 	LGR_SINGLE,
 	LGR_SYMMETRIC,
+	LGR_ASYMMETRIC_PEER,
+	LGR_ASYMMETRIC_LOCAL,
 };
 
 /**
@@ -125,7 +130,13 @@ static u8 type_of(const struct smc_group *group, struct smc_link_info *first)
 		memset(first, 0, sizeof(*first));
 		return LGR_NONE;
 	}
-	return group->transport->group_link(group, 1, &link) ? LGR_SYMMETRIC : LGR_SINGLE;
+	if (!group->transport->group_link(group, 1, &link))
+		return LGR_SINGLE;
+	if (!memcmp(&link.gid, &first->gid, sizeof(link.gid)))
+		return LGR_ASYMMETRIC_LOCAL;
+	if (!memcmp(&link.peer_gid, &first->peer_gid, sizeof(link.peer_gid)))
+		return LGR_ASYMMETRIC_PEER;
+	return LGR_SYMMETRIC;
 }
 
 static int put_smcr_v2(struct sk_buff *skb, int attr, const struct smc_group *group,

@@ -573,12 +573,37 @@ static void act(struct smc_conn *conn, const struct outcome *out)
 		smc_close_finish(conn, out->close_actions);
 }
 
+/*
+ * The peer goes on over another link. It has been told by its adapter that the message with this
+ * number, and all before it, arrived (R-FO-06).
+ */
+static void check_failover(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
+{
+	trace_smc_cdc(conn->sk, false, cdc);
+	if (conn->freeing || !conn->attached || conn->state == SMC_CLOSE_CLOSED ||
+	    smc_cdc_seqno_covers(conn->rx.seqno, cdc->seqno))
+		return;
+	out->close_actions = smc_close_apply(conn, SMC_CLOSE_ABORT, ECONNRESET);
+}
+
+/* Messages of one connection may come in on two processors, from two links */
+static void apply_newest(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
+{
+	lockdep_assert_held(&conn->lock);
+	if (cdc->producer_flags & SMC_CDC_FAILOVER) {
+		check_failover(conn, cdc, out);
+	} else if (smc_cdc_seqno_after(cdc->seqno, conn->rx.seqno)) {
+		conn->rx.seqno = cdc->seqno;
+		apply(conn, cdc, out);
+	}
+}
+
 void smc_conn_cdc_received(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	struct outcome out = {};
 
 	spin_lock_bh(&conn->lock);
-	apply(conn, cdc, &out);
+	apply_newest(conn, cdc, &out);
 	spin_unlock_bh(&conn->lock);
 	act(conn, &out);
 }

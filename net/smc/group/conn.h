@@ -54,6 +54,7 @@ struct smc_payer;
  * @owed: the peer waits for space, and what it will be told is held back; conn->lock
  * @notified: the reader was woken and has not looked since
  * @stamp: when the peer told of data last, or 0 if the socket did not want to know
+ * @seqno: number of the last control message, where they are numbered; conn->lock
  */
 struct smc_conn_rx {
 	u32 wanted;
@@ -71,6 +72,7 @@ struct smc_conn_rx {
 	bool owed;
 	bool notified;
 	ktime_t stamp;
+	u16 seqno;
 };
 
 /**

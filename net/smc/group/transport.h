@@ -297,6 +297,8 @@ void smc_conn_ready(struct smc_conn *conn, u32 reason);
  * @conn: the connection; it exists as long as the caller is in this function
  * @cdc: what the peer says; nothing in it is trusted
  *
+ * For transports whose control data is numbered: a number that is not later than the last one makes
+ * it obsolete (R-CDC-03), a failover message has that of the last one which must have arrived.
  * Does not sleep; process context or softirq; no locks held. May post and kick
  * control data for @conn in turn.
  */

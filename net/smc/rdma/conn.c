@@ -152,14 +152,6 @@ static int await_announcement(struct smcr_conn *rc)
 	return err;
 }
 
-static bool has_link(struct smcr_group *rg)
-{
-	struct smcr_link *first = &rg->links[0];
-
-	return smcr_group_link(rg) ||
-	       (!rg->settled && READ_ONCE(first->state) == SMCR_LINK_FORMING);
-}
-
 static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 bytes)
 {
 	struct smcr_send_ring *ring;
@@ -235,7 +227,7 @@ int smcr_conn_open(struct smc_conn *conn)
 	if (err)
 		goto err_undo;
 	/* After it was enlisted: a link that goes down from now on finds it */
-	if (!has_link(rg)) {
+	if (!smcr_group_has_link(rg)) {
 		err = -ENOLINK;
 		goto err_unlist;
 	}
@@ -322,46 +314,6 @@ void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 		smcr_llc_kick(rg);	/* leads to smcr_rmbs_trim() */
 }
 
-/* One that has no link yet finds another, if there is one */
-static bool is_lost(const struct smcr_conn *rc, const struct smcr_link *link)
-{
-	return !rc->lost && (rc->link == link || (!rc->link && !has_link(rc->rg)));
-}
-
-/**
- * smcr_conn_lose() - a link is gone
- * @rg: the group
- * @link: the link
- *
- * All its connections are lost. Without locks.
- */
-void smcr_conn_lose(struct smcr_group *rg, const struct smcr_link *link)
-{
-	struct smcr_conn *rc;
-	unsigned int i;
-	bool awaited;
-
-	spin_lock_bh(&rg->lock);
-again:
-	hash_for_each(rg->conns, i, rc, node) {
-		if (!is_lost(rc, link))
-			continue;
-		rc->lost = true;
-		awaited = rc->awaited;
-		rc->awaited = false;
-		if (!smcr_conn_use(rc))
-			continue;
-		spin_unlock_bh(&rg->lock);
-		if (awaited)
-			smc_conn_ready(rc->conn, SMC_REASON_NO_ACTIVE_LINK);
-		smc_conn_lost(rc->conn);
-		smcr_conn_unuse(rc);
-		spin_lock_bh(&rg->lock);
-		goto again;
-	}
-	spin_unlock_bh(&rg->lock);
-}
-
 /**
  * smcr_conn_any_open() - is there a connection that has not failed?
  * @rg: the group
@@ -403,10 +355,10 @@ void smcr_conn_withdraw(struct smcr_group *rg, int rtoken)
 	spin_unlock_bh(&rg->lock);
 }
 
-/* The link that goes into our CLC messages */
+/* The link that goes into our CLC messages: at first contact there is no usable one */
 static struct smcr_link *named_link(struct smcr_group *rg)
 {
-	return smcr_group_link(rg) ?: &rg->links[0];
+	return smcr_group_idlest_link(rg) ?: &rg->links[0];
 }
 
 static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
@@ -552,6 +504,24 @@ static int take_ring(struct smcr_conn *rc, u32 bytes)
 	return 0;
 }
 
+/* Either the end of the link finds the connection, or this finds that the link has ended */
+static int enter_link(struct smcr_conn *rc, struct smcr_link *link,
+		      const struct smc_clc_rdma_end *end)
+{
+	struct smcr_group *rg = rc->rg;
+	int err = 0;
+
+	spin_lock_bh(&rg->lock);
+	if (rg->settled && smcr_group_find_link(rg, end) != link)
+		err = -ENOLINK;
+	else
+		WRITE_ONCE(rc->link, link);
+	spin_unlock_bh(&rg->lock);
+	if (!err)
+		atomic_inc(&link->conns);
+	return err;
+}
+
 /**
  * smcr_conn_attach() - struct smc_transport: the peer's end is known
  * @conn: the connection
@@ -574,14 +544,17 @@ int smcr_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	if (rtoken < 0)
 		return rtoken;
 	rc->rtoken = rtoken;
-	rc->link = link;
 	rc->rkey = end->rkey;
 	rc->peer_index = end->rmbe_index;
 	offset = smc_clc_rmbe_offset(end->rmbe_index, bytes);
 	if (end->rmb_addr + offset + bytes < end->rmb_addr)
 		return -EPROTO;
 	rc->peer_addr = end->rmb_addr + offset;
+	rc->peer_offset = offset;
 	err = take_ring(rc, bytes);
+	if (err)
+		return err;
+	err = enter_link(rc, link, end);
 	if (err)
 		return err;
 	conn->peer_token = end->alert_token;
@@ -607,7 +580,7 @@ static int settle_first(struct smcr_conn *rc)
 		return err;
 	}
 	smcr_llc_settle(link);
-	/* Not has_link(): meanwhile LLC may let others join, and activate the link */
+	/* Not smcr_group_has_link(): meanwhile LLC may let others join, and activate the link */
 	if (!smcr_link_is_there(link))
 		smcr_group_settled(rg, smcr_llc_why_lost(link));
 	return -EINPROGRESS;
@@ -689,6 +662,8 @@ void smcr_conn_close(struct smc_conn *conn)
 	smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)rc->bounds.end);
 	smcr_conn_unuse(rc);
 	wait_for_completion(&rc->unused);
+	if (rc->link)	/* it is not moved any more */
+		atomic_dec(&rc->link->conns);
 	release_element(rc);
 	WRITE_ONCE(conn->priv, NULL);
 	smcr_conn_put(rc);
@@ -722,8 +697,7 @@ static void sync_element(const struct smcr_conn *rc, struct smcr_link *link)
  * @link: where
  * @cdc: what it says; nothing in it is trusted
  *
- * From the completion queue. A number that is not later than the last one makes it
- * obsolete (R-CDC-03); a token that nobody has is that of a connection which ended.
+ * From the completion queue. A token that is not found belonged to a connection which ended.
  */
 void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc)
 {
@@ -731,9 +705,7 @@ void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc)
 
 	rcu_read_lock();
 	rc = find(link->group, cdc->token);
-	if (rc && !(cdc->producer_flags & SMC_CDC_FAILOVER) &&
-	    smc_cdc_seqno_after(cdc->seqno, rc->rx_seqno) && smcr_conn_use(rc)) {
-		rc->rx_seqno = cdc->seqno;
+	if (rc && smcr_conn_use(rc)) {
 		sync_element(rc, link);
 		smc_conn_cdc_received(rc->conn, cdc);
 		smcr_conn_unuse(rc);

@@ -33,14 +33,20 @@ struct smcr_send_ring;
  * @attached: the peer's element is known, and nobody else's yet; written under smcr_group.lock
  * @rtoken: its RMB
  * @peer_index: its index there
- * @rx_seqno: number of the last control message that came in
- * @link: where its data goes out; the rest is under its send_lock
+ * @link: where its data goes out; changed under smc_conn.lock, smcr_group.lock and the send_lock of
+ *	both links. The rest is under its send_lock
  * @ring: where its data is until then; a server has it before it is attached
  * @bounds: of the peer's ring, and so of what is used of @ring
  * @rkey: key of the peer's RMB on @link
  * @peer_addr: address of the peer's element on @link
+ * @peer_offset: where that element begins in its RMB; constant
  * @sent: everything before this position was given to the device
+ * @written: the same in bytes, modulo 2^32
+ * @acked: so many of them are in the peer's memory, as its adapter has said
  * @tx_seqno: number of the last control message sent
+ * @acked_seqno: of the last one that is in the peer's memory
+ * @has_cdc: there is something in @cdc
+ * @unproved: it was moved to @link, and the peer is to be asked whether it has everything
  * @is_waiting: @cdc could not be sent yet, and is in link->waiting
  * @waiting: in link->waiting
  * @cdc: the latest state of this end, for the peer
@@ -64,15 +70,20 @@ struct smcr_conn {
 	bool attached;
 	int rtoken;
 	u8 peer_index;
-	u16 rx_seqno;
 
 	struct smcr_link *link;
 	struct smcr_send_ring *ring;
 	struct smc_ring bounds;
 	u32 rkey;
 	u64 peer_addr;
+	u64 peer_offset;
 	struct smc_cursor sent;
+	u32 written;
+	u32 acked;
 	u16 tx_seqno;
+	u16 acked_seqno;
+	bool has_cdc;
+	bool unproved;
 	bool is_waiting;
 	struct list_head waiting;
 	struct smc_cdc cdc;
@@ -105,7 +116,9 @@ static inline void smcr_conn_unuse(struct smcr_conn *rc)
 void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc);
 void smcr_conn_withdraw(struct smcr_group *rg, int rtoken);
 bool smcr_conn_any_open(struct smcr_group *rg);
-void smcr_conn_lose(struct smcr_group *rg, const struct smcr_link *link);
 void smcr_conn_use_eye_catcher(struct smcr_conn *rc);
+
+/* failover.c; in the group's work */
+void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link);
 
 #endif /* _NET_SMC_RDMA_CONN_H */

@@ -14,7 +14,7 @@
 
 #include "../wire/reason.h"
 #include "device.h"
-#include "link.h"
+#include "group.h"
 #include "neighbour.h"
 
 static DECLARE_RWSEM(devices_lock);	/* protects devices */
@@ -26,7 +26,7 @@ static void device_free(struct kref *ref)
 	struct smcr_device *dev = container_of(ref, struct smcr_device, ref);
 
 	kfree(dev->ports);
-	kfree(dev);
+	kfree_rcu(dev, rcu);
 }
 
 /**
@@ -177,6 +177,8 @@ static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 	struct smcr_device *dev = container_of(handler, struct smcr_device, events);
 
 	smcr_gid_forget_lists(dev);
+	if (event->event == IB_EVENT_PORT_ACTIVE || event->event == IB_EVENT_GID_CHANGE)
+		smcr_group_ports_changed();
 	switch (event->event) {
 	case IB_EVENT_DEVICE_FATAL:
 		links_down(dev, 0, false, any_link);
@@ -259,6 +261,7 @@ static int add_device(struct ib_device *ibdev)
 	dev->serial = ++last_serial;
 	list_add_tail(&dev->list, &devices);
 	up_write(&devices_lock);
+	smcr_group_ports_changed();	/* the addresses may be there already */
 	return 0;
 
 err_free:

@@ -44,7 +44,8 @@ struct smcr_port {
 /**
  * struct smcr_device - an RDMA device
  * @ibdev: the device; valid while @links is not empty, and until removal
- * @ref: the list of devices, each struct smcr_gid, each group
+ * @ref: the list of devices, each struct smcr_gid, each group, each link
+ * @rcu: monitoring may still look at its name
  * @list: in the list of devices
  * @serial: its number, greater than that of all before it
  * @name_lock: held while @name changes, and the list of devices is locked then; innermost
@@ -60,6 +61,7 @@ struct smcr_port {
 struct smcr_device {
 	struct ib_device *ibdev;
 	struct kref ref;
+	struct rcu_head rcu;
 	struct list_head list;
 	unsigned long serial;
 	spinlock_t name_lock;	/* protects name */
@@ -122,6 +124,7 @@ void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link);
 
 /* gid.c: as in struct smc_transport */
 void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out);
+void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_candidates *out);
 void smcr_gid_candidate_put(struct smc_candidate *candidate);
 struct smcr_gid *smcr_gid_get(struct smcr_gid *gid);
 void smcr_gid_put(struct smcr_gid *gid);

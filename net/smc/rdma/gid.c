@@ -33,6 +33,7 @@
  * @vlan: its VLAN, or 0
  * @has_pnetid: @pnetid is what the operator said about @carrier
  * @pnetid: the network
+ * @alternate: ports for another link are looked for, not for a first one
  * @direct: in this walk those ports which belong to @carrier itself are taken, in the
  *	other one the rest
  * @out: result
@@ -44,6 +45,7 @@ struct demand {
 	u16 vlan;
 	bool has_pnetid;
 	struct smc_pnetid pnetid;
+	bool alternate;
 	bool direct;
 	struct smc_candidates *out;
 };
@@ -268,13 +270,24 @@ static bool is_source(const struct demand *demand, const union ib_gid *gid)
 	return !memcmp(gid, &demand->source, sizeof(*gid));
 }
 
+/* Another subnet does for another link, if the operator says that it is the same network */
+static bool is_elsewhere(const struct demand *demand, const union ib_gid *raw)
+{
+	const struct in6_addr *gid = (const struct in6_addr *)raw;
+
+	return demand->alternate && demand->has_pnetid &&
+	       ipv6_addr_v4mapped(gid) == ipv6_addr_v4mapped(&demand->source) &&
+	       !(ipv6_addr_type(gid) & IPV6_ADDR_LINKLOCAL);
+}
+
 /* For SMC-R version 2 */
 static unsigned int worth_v2(const struct demand *demand, const struct ib_gid_attr *attr,
 			     struct net_device *dev)
 {
-	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
-	    !in_source_subnet(demand, dev, &attr->gid))
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return 0;
+	if (!in_source_subnet(demand, dev, &attr->gid))
+		return is_elsewhere(demand, &attr->gid);
 	return is_source(demand, &attr->gid) ? 2 : 1;
 }
 
@@ -285,9 +298,11 @@ static unsigned int worth_v1(const struct demand *demand, const struct ib_gid_at
 	if (vlan_of(dev) != demand->vlan)
 		return 0;
 	if (attr->gid_type == IB_GID_TYPE_ROCE)
-		return 4;
+		return !demand->alternate || demand->has_pnetid || demand->direct ? 4 : 0;
 	if (!READ_ONCE(smc_net(demand->net)->knobs.v1_over_rocev2))
 		return 0;
+	if (demand->alternate)
+		return worth_v2(demand, attr, dev);
 	return 1 + worth_v2(demand, attr, dev);
 }
 
@@ -313,7 +328,9 @@ static bool is_attached(const struct demand *demand, const char *name, u32 port,
 
 	if (!net_eq(dev_net(dev), demand->net) || below != demand->direct)
 		return false;
-	return demand->has_pnetid ? has_pnetid(demand, name, port, dev) : below;
+	if (demand->has_pnetid)
+		return has_pnetid(demand, name, port, dev);
+	return below || demand->alternate;
 }
 
 static void choose(struct choice *choice, unsigned int worth, int index)
@@ -534,6 +551,47 @@ void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_can
 	if (demand.has_pnetid)
 		smcr_device_for_each(look_at_device, &demand);
 	dev_put(demand.carrier);
+}
+
+/**
+ * smcr_gid_alternates() - which addresses can serve another link of a group?
+ * @first: our address of its first link, whose namespace is there
+ * @variant: SMC_VARIANT_R1 or SMC_VARIANT_R2
+ * @out: those found, one for each port, with references
+ *
+ * They are in the same network as the first one: as the operator said; or else, for addresses of
+ * RoCE version 2, in the same subnet. The first one is among them if it is there still. May sleep.
+ */
+void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_candidates *out)
+{
+	struct demand demand = {
+		.net = first->net, .vlan = first->vlan, .alternate = true, .out = out,
+	};
+	struct smc_pnet *pnet = &smc_net(first->net)->pnet;
+	char name[SMC_DEVICE_NAME_LEN];
+	unsigned int i, nr = 0;
+
+	out->nr = 0;
+	demand.carrier = dev_get_by_index(first->net, first->ifindex);
+	if (!demand.carrier)
+		return;
+	memcpy(&demand.source, &first->gid, sizeof(demand.source));
+	smcr_device_name(first->dev, name);
+	demand.has_pnetid = (first->port <= SMC_PNET_PORTS &&
+			     smc_pnet_find_device(pnet, name, first->port, &demand.pnetid)) ||
+			    smc_pnet_find_interface(pnet, demand.carrier, &demand.pnetid);
+	demand.direct = true;
+	smcr_device_for_each(look_at_device, &demand);
+	demand.direct = false;
+	smcr_device_for_each(look_at_device, &demand);
+	dev_put(demand.carrier);
+	for (i = 0; i < out->nr; i++) {
+		if (out->list[i].variants & variant)
+			out->list[nr++] = out->list[i];
+		else
+			smcr_gid_put(out->list[i].device);
+	}
+	out->nr = nr;
 }
 
 /**

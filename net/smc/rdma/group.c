@@ -4,8 +4,9 @@
  *
  * One work item per group does all that changes links after they were created, so two
  * of these things never happen at once: it tells the peer when the group ends, and
- * clears links that went down, for whatever reason. The connections of such a link are
- * lost. When no link is left the group takes no others; there is no way back.
+ * clears links that went down, for whatever reason. The connections of such a link go on
+ * over another one, if there is one, and are lost otherwise. When no link is left the group takes
+ * no others; there is no way back.
  */
 
 #include <linux/slab.h>
@@ -20,14 +21,22 @@
 #define DEFAULT_CONNS	SMC_MAX_CONNS_MAX
 
 static atomic_t nr_groups;
+static DEFINE_SPINLOCK(growing_lock);	/* protects growing */
+static LIST_HEAD(growing);	/* servers' groups that may get further links */
 static DECLARE_WAIT_QUEUE_HEAD(no_groups);
 
 static void group_free(struct kref *ref)
 {
 	struct smcr_group *rg = container_of(ref, struct smcr_group, ref);
+	unsigned int i;
 
 	smcr_memory_free(rg);
+	if (rg->gid)
+		smcr_gid_put(rg->gid);
 	smcr_device_put(rg->dev);
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (rg->links[i].dev)
+			smcr_device_put(rg->links[i].dev);
 	kvfree(rg);
 	if (atomic_dec_and_test(&nr_groups))
 		wake_up_all(&no_groups);
@@ -57,6 +66,41 @@ void smcr_group_kick(struct smcr_group *rg)
 		smcr_group_put(rg);
 }
 
+/*
+ * From now on another CPU can queue the group's work, so the group must be complete. A client waits
+ * for the server to offer a link.
+ */
+static void list_as_growing(struct smcr_group *rg)
+{
+	if (rg->role != SMC_SERVER || rg->wanted_links < 2)
+		return;
+	spin_lock_bh(&growing_lock);
+	list_add_tail(&rg->growing, &growing);
+	spin_unlock_bh(&growing_lock);
+}
+
+static void unlist_as_growing(struct smcr_group *rg)
+{
+	spin_lock_bh(&growing_lock);
+	list_del_init(&rg->growing);
+	spin_unlock_bh(&growing_lock);
+}
+
+/**
+ * smcr_group_ports_changed() - there may be ports for further links
+ *
+ * Any context, without spin locks.
+ */
+void smcr_group_ports_changed(void)
+{
+	struct smcr_group *rg;
+
+	spin_lock_bh(&growing_lock);
+	list_for_each_entry(rg, &growing, growing)
+		smcr_llc_ports_changed(rg);
+	spin_unlock_bh(&growing_lock);
+}
+
 /**
  * smcr_group_link() - a link that connections may use
  * @rg: the group
@@ -73,6 +117,45 @@ struct smcr_link *smcr_group_link(struct smcr_group *rg)
 		if (smcr_link_usable(&rg->links[i]))
 			return &rg->links[i];
 	return NULL;
+}
+
+/**
+ * smcr_group_idlest_link() - the link that a connection is best on
+ * @rg: the group
+ *
+ * Any context.
+ *
+ * Return: the link, which can go down at any time, or NULL.
+ */
+struct smcr_link *smcr_group_idlest_link(struct smcr_group *rg)
+{
+	struct smcr_link *found = NULL;
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++) {
+		struct smcr_link *link = &rg->links[i];
+
+		if (smcr_link_usable(link) &&
+		    (!found || atomic_read(&link->conns) < atomic_read(&found->conns)))
+			found = link;
+	}
+	return found;
+}
+
+/**
+ * smcr_group_has_link() - may a connection hope for a link?
+ * @rg: the group
+ *
+ * Any context.
+ *
+ * Return: whether there is a usable one, or the first one is being formed.
+ */
+bool smcr_group_has_link(struct smcr_group *rg)
+{
+	const struct smcr_link *first = &rg->links[0];
+
+	return smcr_group_link(rg) ||
+	       (!rg->settled && READ_ONCE(first->state) == SMCR_LINK_FORMING);
 }
 
 /**
@@ -104,8 +187,15 @@ static bool any_link_there(const struct smcr_group *rg)
 	return false;
 }
 
-/* The link group, with a reference, or NULL if it has ended */
-static struct smc_group *hold_group(struct smcr_group *rg)
+/**
+ * smcr_group_hold() - the link group
+ * @rg: the group
+ *
+ * Any context.
+ *
+ * Return: it, with a reference, or NULL if it has ended.
+ */
+struct smc_group *smcr_group_hold(struct smcr_group *rg)
 {
 	struct smc_group *group;
 
@@ -144,7 +234,7 @@ static void tell(const struct smc_group *group, struct smcr_link *link, bool up)
  */
 void smcr_group_tell(struct smcr_link *link, bool up)
 {
-	struct smc_group *group = hold_group(link->group);
+	struct smc_group *group = smcr_group_hold(link->group);
 
 	if (group) {
 		tell(group, link, up);
@@ -168,7 +258,7 @@ static bool has_worked(const struct smcr_group *rg)
 void smcr_group_blame_path(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-	struct smc_group *group = hold_group(rg);
+	struct smc_group *group = smcr_group_hold(rg);
 
 	if (!group)
 		return;
@@ -185,7 +275,7 @@ void smcr_group_blame_path(struct smcr_link *link)
  */
 void smcr_group_blame(struct smcr_group *rg, bool other)
 {
-	struct smc_group *group = hold_group(rg);
+	struct smc_group *group = smcr_group_hold(rg);
 
 	if (group) {
 		smc_group_blame(group, other);
@@ -196,7 +286,7 @@ void smcr_group_blame(struct smcr_group *rg, bool other)
 /* No link is left: nobody may join. @why: enum smc_reason, for a first contact that is under way */
 static void abandon(struct smcr_group *rg, u32 why)
 {
-	struct smc_group *group = hold_group(rg);
+	struct smc_group *group = smcr_group_hold(rg);
 
 	if (group) {
 		smc_group_discard(group);
@@ -221,11 +311,11 @@ static bool is_over(struct smcr_group *rg)
 /*
  * A link that has worked, and has no open connection, may be there at our end only: TCP tells of
  * the end of its connections at once, and a peer that gives up a first contact sends no DELETE
- * LINK.
+ * LINK. As long as there is another link, the peer is reached.
  */
 static bool is_path_to_blame(struct smcr_group *rg, const struct smcr_link *link)
 {
-	return READ_ONCE(link->no_path) && !READ_ONCE(link->severed) &&
+	return READ_ONCE(link->no_path) && !READ_ONCE(link->severed) && !smcr_group_link(rg) &&
 	       (!has_worked(rg) || smcr_conn_any_open(rg));
 }
 
@@ -247,7 +337,10 @@ static void clear_links(struct smcr_group *rg)
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
 			abandon(rg, why);
-		smcr_conn_lose(rg, link);
+		if (!smcr_group_link(rg))	/* then none need wait for the device */
+			smcr_conn_leave(rg, link);
+		smcr_link_quiesce(link);
+		smcr_conn_leave(rg, link);
 		smcr_link_clear(link);
 	}
 }
@@ -266,7 +359,7 @@ static void group_work(struct work_struct *work)
 	smcr_group_put(rg);
 }
 
-static struct smcr_group *create(struct smc_group *group)
+static struct smcr_group *create_group(struct smc_group *group)
 {
 	const struct smc_clc_first_contact *agreed = &group->first_contact;
 	struct smcr_group *rg = kvzalloc(sizeof(*rg), GFP_KERNEL);
@@ -276,6 +369,7 @@ static struct smcr_group *create(struct smc_group *group)
 		return NULL;
 	atomic_inc(&nr_groups);
 	kref_init(&rg->ref);
+	INIT_LIST_HEAD(&rg->growing);
 	rg->role = group->key.role;
 	rg->version = group->key.variant == SMC_VARIANT_R2 ? 2 : 1;
 	rg->net = group->net;
@@ -284,6 +378,7 @@ static struct smcr_group *create(struct smc_group *group)
 	rg->group = group;
 	rg->max_conns = agreed->max_conns ?: DEFAULT_CONNS;
 	rg->max_links = agreed->max_links ?: SMC_MAX_LINKS_MAX;
+	rg->wanted_links = READ_ONCE(smc_net(group->net)->knobs.max_links);
 	spin_lock_init(&rg->lock);
 	spin_lock_init(&rg->rtokens_lock);
 	mutex_init(&rg->link_lock);
@@ -306,13 +401,14 @@ static struct smcr_group *create(struct smc_group *group)
  */
 int smcr_group_open(struct smc_group *group, const struct smc_candidate *candidate)
 {
-	struct smcr_group *rg = create(group);
+	struct smcr_group *rg = create_group(group);
 	struct smcr_gid *gid = candidate->device;
 	int err;
 
 	if (!rg)
 		return -ENOMEM;
 	rg->dev = smcr_device_get(gid->dev);
+	rg->gid = smcr_gid_get(gid);
 	err = smcr_llc_init(rg);
 	if (!err)
 		err = smcr_link_create(&rg->links[0], gid);
@@ -327,6 +423,7 @@ int smcr_group_open(struct smc_group *group, const struct smc_candidate *candida
 		smcr_link_look_ahead(&rg->links[0], &group->key.peer);
 	}
 	group->device = rg;
+	list_as_growing(rg);
 	return 0;
 }
 
@@ -379,6 +476,7 @@ void smcr_group_close(struct smc_group *group)
 	struct smcr_group *rg = group->device;
 	unsigned int i;
 
+	unlist_as_growing(rg);
 	for (i = 0; i < SMCR_LINKS; i++)
 		tell(group, &rg->links[i], false);
 	spin_lock_bh(&rg->lock);

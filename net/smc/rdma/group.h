@@ -25,6 +25,7 @@ struct smcr_device;
 /**
  * struct smcr_group - SMC-R's part of a link group
  * @ref: the link group, each connection, queued work
+ * @growing: in the list of groups that may get further links, until the link group ends
  * @role: this side's role; constant
  * @version: 1 or 2, of SMC-R and so of LLC messages; constant
  * @net: the namespace; only valid while @group is not NULL
@@ -42,6 +43,8 @@ struct smcr_device;
  * @dev: device of the first link, for monitoring; holds a reference, constant
  * @max_conns: agreed number of connections; constant once settled
  * @max_links: agreed number of links; constant once settled
+ * @wanted_links: as many as the operator wants; constant
+ * @gid: our port of the first link; others are in its network. Holds a reference, constant
  * @eye_catcher: elements begin with an eye catcher, because the peer wants it;
  *	constant once settled
  * @peer_id: the peer's stack
@@ -63,6 +66,7 @@ struct smcr_device;
  */
 struct smcr_group {
 	struct kref ref;
+	struct list_head growing;
 	enum smc_role role;
 	u8 version;
 	struct net *net;
@@ -79,6 +83,8 @@ struct smcr_group {
 	struct smcr_device *dev;
 	u8 max_conns;
 	u8 max_links;
+	u8 wanted_links;
+	struct smcr_gid *gid;
 	bool eye_catcher;
 	struct smc_peer_id peer_id;
 	struct smcr_link links[SMCR_LINKS];
@@ -109,6 +115,10 @@ void smcr_group_exit(void);
 
 struct smcr_group *smcr_group_get(struct smcr_group *rg);
 void smcr_group_put(struct smcr_group *rg);
+/* The link group, with a reference, or NULL if it has ended. Any context. */
+struct smc_group *smcr_group_hold(struct smcr_group *rg);
+/* Ports came or changed: a group may get another link. Any context. */
+void smcr_group_ports_changed(void);
 void smcr_group_kick(struct smcr_group *rg);	/* let the work look. Any context. */
 void smcr_group_tell(struct smcr_link *link, bool up);	/* listeners. Process context. */
 
@@ -121,6 +131,9 @@ struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_c
 
 /* A usable link, or NULL. Any context. */
 struct smcr_link *smcr_group_link(struct smcr_group *rg);
+bool smcr_group_has_link(struct smcr_group *rg);
+/* That of them with the fewest connections, or NULL. Any context. */
+struct smcr_link *smcr_group_idlest_link(struct smcr_group *rg);
 /* The link with that number which is not unused or down, or NULL. Any context. */
 struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number);
 

@@ -31,12 +31,16 @@ static enum smc_link_info_state state_of(const struct smcr_link *link)
  */
 void smcr_link_info(const struct smcr_link *link, struct smc_link_info *out)
 {
-	const struct smcr_group *rg = link->group;
+	struct smcr_device *dev;
 
 	memset(out, 0, sizeof(*out));
 	out->number = link->number;
 	out->state = state_of(link);
-	smcr_device_name(rg->dev, out->device);
+	rcu_read_lock();
+	dev = READ_ONCE(link->dev);
+	if (dev)
+		smcr_device_name(dev, out->device);
+	rcu_read_unlock();
 	out->port = link->port;
 	out->ifindex = link->ifindex;
 	out->direct = link->direct;
@@ -44,7 +48,7 @@ void smcr_link_info(const struct smcr_link *link, struct smc_link_info *out)
 	out->peer_gid = link->peer.gid;
 	out->user_id = link->user_id;
 	out->peer_user_id = link->peer_user_id;
-	out->conns = READ_ONCE(rg->nr_conns);
+	out->conns = atomic_read(&link->conns);
 }
 
 bool smcr_group_link_info(const struct smc_group *group, unsigned int index,
@@ -75,7 +79,7 @@ void smcr_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 	const struct smcr_conn *rc = conn->priv;
 
 	memset(out, 0, sizeof(*out));	/* what it has are no DMBs */
-	smcr_link_info(rc->link, &out->link);
+	smcr_link_info(READ_ONCE(rc->link), &out->link);
 	out->send_buffer = conn->tx.buffer_bytes;
 }
 

@@ -256,11 +256,15 @@ static void drain_queue_pair(struct smcr_link *link)
 		ib_drain_qp(link->qp);
 }
 
-static void destroy_queues(struct smcr_link *link)
+static void drain_link(struct smcr_link *link)
 {
 	smcr_recv_stop(link);
 	if (link->qp)
 		drain_queue_pair(link);
+}
+
+static void destroy_queues(struct smcr_link *link)
+{
 	smcr_memory_unregister(link);
 	if (link->qp)
 		ib_destroy_qp(link->qp);
@@ -313,6 +317,16 @@ static bool is_gone(struct smcr_device *dev)
 	return gone;
 }
 
+/* For monitoring, which may look at the former one now, under RCU */
+static void set_device(struct smcr_link *link, struct smcr_device *dev)
+{
+	struct smcr_device *former = link->dev;
+
+	WRITE_ONCE(link->dev, smcr_device_get(dev));
+	if (former)
+		smcr_device_put(former);
+}
+
 /**
  * smcr_link_create() - create the queue pair
  * @link: an unused link
@@ -333,6 +347,9 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 	link->local.mtu = gid->mtu;
 	link->port = gid->port;
 	link->ifindex = gid->ifindex;
+	set_device(link, gid->dev);
+	link->number = 0;
+	link->agreed = false;
 	link->user_id = atomic_inc_return(&next_user_id);
 	link->head = 0;
 	link->tail = 0;
@@ -350,6 +367,7 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 	smc_object_created(SMC_OBJECT_LINK);
 	err = create_queues(link);
 	if (err) {
+		drain_link(link);
 		destroy_queues(link);
 		leave_device(link);
 		return err;
@@ -391,6 +409,25 @@ void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer
 		rdma_destroy_ah_attr(&attr);
 	}
 	mutex_unlock(&rg->link_lock);
+}
+
+/**
+ * smcr_link_choose_keys() - which keys will all RMBs have on a new link?
+ * @link: a forming link
+ *
+ * The device learns of them by smcr_link_start(). May sleep.
+ *
+ * Return: 0; -ENOLINK if it went down meanwhile; or another negative errno.
+ */
+int smcr_link_choose_keys(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+	int err;
+
+	mutex_lock(&rg->link_lock);
+	err = is_forming(link) ? smcr_memory_register(link) : -ENOLINK;
+	mutex_unlock(&rg->link_lock);
+	return err;
 }
 
 static int to_rtr(struct smcr_link *link)
@@ -502,8 +539,22 @@ void smcr_link_activate(struct smcr_link *link)
 }
 
 /**
+ * smcr_link_quiesce() - nothing more comes in, and the device has ended what was posted
+ * @link: a link that is down
+ *
+ * In the group's work only. Afterwards it is known what the peer's adapter has confirmed. May
+ * sleep, but for the device only.
+ */
+void smcr_link_quiesce(struct smcr_link *link)
+{
+	mutex_lock(&link->group->link_lock);
+	drain_link(link);
+	mutex_unlock(&link->group->link_lock);
+}
+
+/**
  * smcr_link_clear() - give back all that a link has
- * @link: a link that is down; unused afterwards
+ * @link: a link that is down and quiet; unused afterwards
  *
  * In the group's work only. May sleep, but for the device only.
  */

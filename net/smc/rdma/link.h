@@ -24,6 +24,7 @@
 
 struct smc_address;
 struct smcr_conn;
+struct smcr_device;
 struct smcr_gid;
 struct smcr_group;
 
@@ -69,6 +70,10 @@ struct smcr_recv_slot;
  * @state: enum smcr_link_state; written under @send_lock
  * @reason: enum smc_link_reason, why it went down
  * @number: given by the server; 0 until known
+ * @agreed: the peer knows that the link ends
+ * @dev: the device; holds a reference, which stays when the link is cleared. NULL if it was never
+ *	used
+ * @conns: connections that send over it, for monitoring and to spread them
  * @user_id: our name for the link, for display
  * @port: number of our port; stays when the link is cleared
  * @ifindex: its network device; stays as well
@@ -118,6 +123,9 @@ struct smcr_link {
 	u8 state;
 	u32 reason;
 	u8 number;
+	bool agreed;
+	struct smcr_device *dev;
+	atomic_t conns;
 	u32 user_id;
 	u8 port;
 	int ifindex;
@@ -166,10 +174,12 @@ struct smcr_link {
 void smcr_link_init(struct smcr_link *link, struct smcr_group *rg);
 int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid);
 void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer);
+int smcr_link_choose_keys(struct smcr_link *link);	/* for all RMBs */
 int smcr_link_connect(struct smcr_link *link);	/* @peer is known: INIT -> RTR */
 int smcr_link_start(struct smcr_link *link);	/* RTR -> RTS, and register all RMBs */
 void smcr_link_activate(struct smcr_link *link);	/* CONFIRM LINK is done */
-void smcr_link_clear(struct smcr_link *link);	/* only in the group's work */
+void smcr_link_quiesce(struct smcr_link *link);	/* only in the group's work, as the next */
+void smcr_link_clear(struct smcr_link *link);
 
 /* Any context: the link failed, or must end. More than one call does no harm. */
 void smcr_link_down(struct smcr_link *link, u32 reason);
@@ -205,6 +215,8 @@ int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg, u32 *behin
 void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc);
 void smcr_link_stop(struct smcr_conn *rc);
 void smcr_link_withdraw(struct smcr_conn *rc);
+bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 addr,
+		    u32 consumed, struct smc_cursor cursor);
 int smcr_send_create(struct smcr_link *link);
 void smcr_send_destroy(struct smcr_link *link);
 

@@ -172,6 +172,7 @@ void smcr_llc_settled(struct smcr_group *rg, u32 reason)
 static void (*const handlers[SMC_LLC_EVENTS])(struct smcr_link *link) = {
 	[SMC_LLC_GOT_CONFIRM_LINK]	= smcr_llc_got_confirm_link,
 	[SMC_LLC_GOT_ADD_LINK]		= smcr_llc_got_add_link,
+	[SMC_LLC_GOT_ADD_LINK_CONT]	= smcr_llc_got_add_link_cont,
 	[SMC_LLC_GOT_DELETE_LINK]	= smcr_llc_got_delete_link,
 	[SMC_LLC_GOT_DELETE_ALL]	= smcr_llc_got_delete_all,
 	[SMC_LLC_GOT_HINT]		= smcr_llc_got_hint,
@@ -181,6 +182,7 @@ static void (*const handlers[SMC_LLC_EVENTS])(struct smcr_link *link) = {
 	[SMC_LLC_GOT_TEST_LINK]		= smcr_llc_got_test_link,
 	[SMC_LLC_REPLY_CONFIRM_LINK]	= smcr_llc_reply_confirm_link,
 	[SMC_LLC_REPLY_ADD_LINK]	= smcr_llc_reply_add_link,
+	[SMC_LLC_REPLY_ADD_LINK_CONT]	= smcr_llc_reply_add_link_cont,
 	[SMC_LLC_REPLY_DELETE_LINK]	= smcr_llc_reply_delete_link,
 	[SMC_LLC_REPLY_CONFIRM_RKEY]	= smcr_llc_reply_confirm_rkey,
 	[SMC_LLC_REPLY_CONFIRM_RKEY_CONT] = smcr_llc_reply_confirm_rkey_cont,
@@ -188,10 +190,7 @@ static void (*const handlers[SMC_LLC_EVENTS])(struct smcr_link *link) = {
 	[SMC_LLC_REPLY_TEST_LINK]	= smcr_llc_reply_test_link,
 };
 
-/*
- * The table also admits what belongs to exchanges that we never begin: continuations of
- * ADD LINK, and replies to REQUEST ADD LINK. Unasked they break the protocol.
- */
+/* The table also admits replies to REQUEST ADD LINK, which we never send */
 static void dispatch(struct smcr_link *link, enum smc_llc_event event)
 {
 	if (handlers[event])
@@ -363,6 +362,10 @@ static void check_deadline(struct smcr_group *rg)
 		return;
 	}
 	llc->has_deadline = false;
+	if (llc->add.link && llc->flow_link == llc->add.link) {
+		smcr_llc_add_failed(rg);	/* the link that carries the messages works */
+		return;
+	}
 	if (llc->settling)
 		smcr_group_blame_path(llc->flow_link);
 	smcr_llc_settled(rg, smc_llc_patience(llc->flow).reason);
@@ -550,7 +553,7 @@ static void llc_work(struct work_struct *work)
 {
 	struct smcr_group *rg = container_of(to_delayed_work(work), struct smcr_group, llc.work);
 	struct smcr_llc *llc = &rg->llc;
-	unsigned long next;
+	unsigned long next, add_time;
 
 	mutex_lock(&llc->mutex);
 	llc->retry_send = false;
@@ -562,8 +565,10 @@ static void llc_work(struct work_struct *work)
 	smcr_llc_announce_next(rg);
 	llc->retry_send |= smcr_rmbs_trim(rg);
 	smcr_llc_withdraw_next(rg);
+	smcr_llc_tell_gone(rg);
 	check_closing(rg);
-	next = next_look(rg);
+	add_time = smcr_llc_check_redundancy(rg);
+	next = min(next_look(rg), add_time);
 	mutex_unlock(&llc->mutex);
 	report(rg);
 
@@ -643,6 +648,11 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 	list_splice_tail_init(&llc->wishes, &llc->queue);
 	spin_unlock_bh(&llc->lock);
 	memset(&llc->tests[smcr_link_index(link)], 0, sizeof(llc->tests[0]));
+	smcr_llc_add_link_down(link);
+	if (link->number && !link->agreed)
+		llc->gone[smcr_link_index(link)] = (struct smcr_llc_gone){
+			.number = link->number, .reason = SMC_LINK_LOST_PATH,
+		};
 	if (llc->continued.link == link)
 		llc->continued.link = NULL;
 	if (llc->withdrawal.link == link)
@@ -709,6 +719,8 @@ int smcr_llc_init(struct smcr_group *rg)
 	INIT_DELAYED_WORK(&llc->work, llc_work);
 	mutex_init(&llc->mutex);
 	llc->flow = SMC_LLC_FLOW_CONFIRM;
+	llc->add_at = jiffies;
+	llc->offered_at = jiffies;
 	INIT_LIST_HEAD(&llc->deferred);
 	INIT_LIST_HEAD(&llc->queue);
 	INIT_LIST_HEAD(&llc->done);

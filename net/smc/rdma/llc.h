@@ -5,7 +5,8 @@
  *
  *	llc.c		messages and wishes come in; time; the end
  *	llc_message.c	copies of messages until they are handled
- *	llc_link.c	CONFIRM, ADD, DELETE, TEST LINK
+ *	llc_link.c	CONFIRM, DELETE, TEST LINK, and the answer to ADD LINK
+ *	llc_add.c	another link, from ADD LINK to its CONFIRM LINK
  *	llc_rkey.c	CONFIRM and DELETE RKEY
  *	llc_flow.c	who may start what, when					(pure)
  *
@@ -38,6 +39,36 @@ struct smcr_llc_test {
 	bool outstanding;
 	unsigned long sent;
 	u8 data[16];
+};
+
+/**
+ * struct smcr_llc_add - a link that is being added
+ * @link: the new link, NULL if no link is being added
+ * @over: the link that carries the messages about it
+ * @accepted: both ends have queue pairs for it
+ * @confirming: server: the last step, on the link itself
+ * @told: how many of our RMBs the peer was told of (version 1)
+ * @left: server: how many are left (version 1)
+ * @rounds: messages with keys (version 1)
+ */
+struct smcr_llc_add {
+	struct smcr_link *link;
+	struct smcr_link *over;
+	bool accepted;
+	bool confirming;
+	unsigned int told;
+	unsigned int left;
+	unsigned int rounds;
+};
+
+/**
+ * struct smcr_llc_gone - a link that the peer is to be told of
+ * @number: its number, 0: none
+ * @reason: enum smc_link_reason
+ */
+struct smcr_llc_gone {
+	u8 number;
+	u32 reason;
 };
 
 /**
@@ -121,7 +152,15 @@ struct smcr_llc_message {
  * @flow: exchange under way
  * @flow_link: goes down if the peer does not go on with it; NULL: none does
  * @deleted: number of the link that DELETE LINK is about
- * @took_back: server: the client was told to forget a second link that it had accepted
+ * @took_back: number of the link that the peer was told to forget, which it had accepted; 0: none
+ * @notified: client: number of the link that the server was asked to delete last; 0: none
+ * @add: ADD LINK under way
+ * @last_number: server: the last number that a link got
+ * @add_at: server: when to try again, in jiffies
+ * @add_wait: server: for how long it has waited before
+ * @offered_at: server: when it offered a link last, in jiffies
+ * @ports_changed: server: not looked at yet; written without lock
+ * @gone: by link
  * @deadline: when the peer must have answered, in jiffies
  * @has_deadline: @deadline is set
  * @retry_send: something could not be sent now
@@ -160,7 +199,15 @@ struct smcr_llc {
 	enum smc_llc_flow flow;
 	struct smcr_link *flow_link;
 	u8 deleted;
-	bool took_back;
+	u8 took_back;
+	u8 notified;
+	struct smcr_llc_add add;
+	u8 last_number;
+	unsigned long add_at;
+	unsigned long add_wait;
+	unsigned long offered_at;
+	bool ports_changed;
+	struct smcr_llc_gone gone[SMCR_LINKS];
 	unsigned long deadline;
 	bool has_deadline;
 	bool retry_send;
@@ -187,6 +234,9 @@ void smcr_llc_exit(struct smcr_group *group);
 
 /* Let the work look what is to be done. Any context. */
 void smcr_llc_kick(struct smcr_group *group);
+
+/* There may be a port for another link of a server's group. Any context. */
+void smcr_llc_ports_changed(struct smcr_group *group);
 
 /* From the receive queue: @len bytes, not trusted; copied. Softirq. */
 void smcr_llc_received(struct smcr_link *link, const void *head, const void *tail, size_t len);
@@ -246,10 +296,25 @@ void smcr_llc_got_delete_link(struct smcr_link *link);
 void smcr_llc_got_delete_all(struct smcr_link *link);
 void smcr_llc_reply_delete_link(struct smcr_link *link);
 void smcr_llc_got_hint(struct smcr_link *link);
+void smcr_llc_fill_confirm_link(struct smcr_link *link);
+void smcr_llc_take_back(struct smcr_link *over, u8 number);
+void smcr_llc_tell_gone(struct smcr_group *group);
 void smcr_llc_got_test_link(struct smcr_link *link);
 void smcr_llc_reply_test_link(struct smcr_link *link);
 void smcr_llc_send_test(struct smcr_link *link);
 void smcr_llc_send_delete_all(struct smcr_link *link, u32 reason);
+
+/* llc_add.c */
+bool smcr_llc_offer_link(struct smcr_link *over, bool probe);
+void smcr_llc_answer_to_offer(struct smcr_link *over);
+bool smcr_llc_accept_link(struct smcr_link *over);
+void smcr_llc_got_add_link_cont(struct smcr_link *over);
+void smcr_llc_reply_add_link_cont(struct smcr_link *over);
+void smcr_llc_confirm_added(struct smcr_link *link);
+void smcr_llc_added(struct smcr_link *link);
+void smcr_llc_add_failed(struct smcr_group *group);
+void smcr_llc_add_link_down(struct smcr_link *link);
+unsigned long smcr_llc_check_redundancy(struct smcr_group *group);
 
 /* llc_rkey.c */
 void smcr_llc_announce_next(struct smcr_group *group);

@@ -41,6 +41,10 @@
 	DO(WANT_DELETE, LATER),						\
 	DO(WANT_RKEY, LATER)
 
+/* The answer to a client's DELETE LINK for a link that the server does not have (R-DL-17) */
+#define UNKNOWN_LINK							\
+	DO(REPLY_DELETE_LINK, GO)
+
 /* A client that asks for the end of a link waits for no exchange (R-LLC-13) */
 #define CLIENT_WAITS							\
 	DO(WANT_DELETE, GO),						\
@@ -118,6 +122,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		BEGIN(WANT_RKEY, RKEY),
 		BEGIN(GOT_ADD_LINK, ADD),
 		DO(GOT_DELETE_LINK, GO),
+		UNKNOWN_LINK,
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
@@ -135,6 +140,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		DO(GOT_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, GO),	/* R-LTO-04: wait no longer */
 		DO(REPLY_HINT, IGNORE),		/* V2-HA-15: the ADD LINK was the answer */
+		UNKNOWN_LINK,
 		OWN_RKEYS,
 		NO_RKEYS,
 	},
@@ -144,6 +150,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		DO(REPLY_HINT, GO),
 		BEGIN(GOT_ADD_LINK, ADD),	/* V2-HA-15 */
 		DO(GOT_DELETE_LINK, GO),
+		UNKNOWN_LINK,
 		PEERS_RKEYS,
 	},
 	ROW(RKEY) = {
@@ -153,6 +160,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		PEERS_RKEYS,
 		BEGIN(GOT_ADD_LINK, ADD),	/* R-COL-11 */
 		DO(GOT_DELETE_LINK, GO),	/* R-COL-13 */
+		UNKNOWN_LINK,
 	},
 };
 

@@ -2,9 +2,8 @@
 /*
  * Link layer control about links: CONFIRM LINK, ADD LINK, DELETE LINK, TEST LINK.
  *
- * A group has one link so far. The server asks for another one at first contact all the
- * same, unless both sides have agreed on one link, because clients wait for that; it has none to
- * offer and takes back what a client accepts. As client we have no second path.
+ * At first contact the server asks for another link, unless both sides have agreed on one, because
+ * clients wait for that. If it has or wants none, it takes back what a client accepts.
  */
 
 #include <linux/random.h>
@@ -16,7 +15,11 @@
 #define MAX_LINKS_V1	8
 #define MIN_LINKS_V1	2
 
-static void fill_confirm_link(struct smcr_link *link)
+/**
+ * smcr_llc_fill_confirm_link() - what CONFIRM LINK says of our end
+ * @link: the link
+ */
+void smcr_llc_fill_confirm_link(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
 	struct smc_llc_confirm_link *out = &rg->llc.msg.confirm_link;
@@ -35,7 +38,7 @@ static void fill_confirm_link(struct smcr_link *link)
 }
 
 /* First contact does not work out */
-static void fail(struct smcr_link *link, u32 reason)
+static void fail_first_contact(struct smcr_link *link, u32 reason)
 {
 	smcr_llc_settled(link->group, reason);
 	smcr_link_down(link, SMC_LINK_LOST_PATH);
@@ -78,12 +81,12 @@ static void take_confirm_link(struct smcr_link *link, const struct smc_llc_confi
  */
 void smcr_llc_start_confirm(struct smcr_link *link)
 {
-	fill_confirm_link(link);
+	smcr_llc_fill_confirm_link(link);
 	if (smcr_llc_send(link))
-		fail(link, SMC_REASON_LINK_NOT_READY);
+		fail_first_contact(link, SMC_REASON_LINK_NOT_READY);
 }
 
-/* Server: the client waits for this. There is no second port, so it would be the same one. */
+/* Server: the client waits for this. There is no other link, so it names the port of the first. */
 static void ask_for_second(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
@@ -99,7 +102,7 @@ static void ask_for_second(struct smcr_link *link)
 	out->link_num = SECOND_LINK;
 	smcr_llc_await(rg, SMC_LLC_FLOW_ADD, link);
 	if (smcr_llc_send(link))
-		fail(link, SMC_REASON_LINK_NOT_READY);
+		fail_first_contact(link, SMC_REASON_LINK_NOT_READY);
 }
 
 /* Server: the first link works */
@@ -111,7 +114,7 @@ static void confirmed(struct smcr_link *link)
 	if (rg->max_links < 2) {
 		smcr_llc_flow_over(rg);
 		smcr_llc_settled(rg, SMC_REASON_NONE);
-	} else {
+	} else if (rg->wanted_links < 2 || !smcr_llc_offer_link(link, true)) {
 		ask_for_second(link);
 	}
 }
@@ -135,7 +138,7 @@ static void answer_confirm_link(struct smcr_link *link)
 	llc->proved_by = READ_ONCE(link->head) + 1;
 	if (rg->max_links < 2)
 		WRITE_ONCE(llc->unproved, link);
-	fill_confirm_link(link);
+	smcr_llc_fill_confirm_link(link);
 	smcr_llc_reply(link);
 	if (rg->max_links < 2)
 		smcr_llc_flow_over(rg);
@@ -167,7 +170,13 @@ void smcr_llc_got_confirm_link(struct smcr_link *link)
 	struct smcr_group *rg = link->group;
 	const struct smc_llc_confirm_link *msg = &rg->llc.msg.confirm_link;
 
-	/* There is no other link to be confirmed */
+	if (link == rg->llc.add.link) {
+		if (is_peers_end(link, msg) && msg->link_num == link->number)
+			smcr_llc_confirm_added(link);
+		else
+			smcr_llc_violation(link, "CONFIRM LINK of another link");
+		return;
+	}
 	if (rg->llc.flow != SMC_LLC_FLOW_CONFIRM || link != rg->llc.flow_link) {
 		smcr_llc_violation(link, "CONFIRM LINK of an active link");
 		return;
@@ -180,7 +189,7 @@ void smcr_llc_got_confirm_link(struct smcr_link *link)
 	link->number = msg->link_num;
 	take_confirm_link(link, msg);
 	if (smcr_link_start(link)) {
-		fail(link, SMC_REASON_LINK_BUFFER);
+		fail_first_contact(link, SMC_REASON_LINK_BUFFER);
 		return;
 	}
 	answer_confirm_link(link);
@@ -195,6 +204,13 @@ void smcr_llc_reply_confirm_link(struct smcr_link *link)
 	struct smcr_group *rg = link->group;
 	const struct smc_llc_confirm_link *msg = &rg->llc.msg.confirm_link;
 
+	if (link == rg->llc.add.link && rg->llc.add.confirming) {
+		if (is_peers_end(link, msg) && msg->link_num == link->number)
+			smcr_llc_added(link);
+		else
+			smcr_llc_violation(link, "CONFIRM LINK of another link");
+		return;
+	}
 	if (rg->llc.flow != SMC_LLC_FLOW_CONFIRM || link != rg->llc.flow_link) {
 		smcr_llc_violation(link, "CONFIRM LINK was not asked for");
 		return;
@@ -212,7 +228,7 @@ void smcr_llc_reply_confirm_link(struct smcr_link *link)
  * smcr_llc_got_add_link() - client: the server would like another link
  * @link: from there
  *
- * It is refused. At first contact that is its end.
+ * If there is to be none, that is the end of first contact.
  */
 void smcr_llc_got_add_link(struct smcr_link *link)
 {
@@ -221,6 +237,12 @@ void smcr_llc_got_add_link(struct smcr_link *link)
 	bool good_mtu = smc_clc_mtu_bytes(msg->mtu);
 	u8 number = msg->link_num;
 
+	if (rg->llc.add.link) {
+		smcr_llc_violation(link, "ADD LINK within another one");
+		return;
+	}
+	if (good_mtu && rg->wanted_links > 1 && smcr_llc_accept_link(link))
+		return;
 	memset(msg, 0, sizeof(*msg));
 	msg->rejected = true;
 	msg->reject_reason = good_mtu ? SMC_LLC_REJECT_NO_PATH : SMC_LLC_REJECT_MTU;
@@ -246,19 +268,76 @@ static int request_delete_link(struct smcr_link *over, u8 number, u32 reason)
 	return smcr_llc_send(over);
 }
 
-/*
- * The client accepted what does not exist, and must not wait for it (R-LTO-04). The link that
- * carries DELETE LINK does not depend on the answer: no answer, or a late one, does it no harm. Nor
- * does a full send queue: the client gives up the second link after its own time limit.
- */
-static void take_back_second(struct smcr_link *link)
+/* Client: the server will do it */
+static int notify_of_delete(struct smcr_link *over, u8 number, u32 reason)
 {
-	struct smcr_group *rg = link->group;
+	struct smc_llc *msg = &over->group->llc.msg;
 
-	rg->llc.took_back = true;
+	over->group->llc.notified = number;
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_LLC_DELETE_LINK;
+	msg->delete_link.link_num = number;
+	msg->delete_link.reason = reason;
+	return smcr_llc_send(over);
+}
+
+/**
+ * smcr_llc_take_back() - the peer accepted a link that does not come about
+ * @over: a link that works
+ * @number: number of the one that does not
+ *
+ * It must not wait for it (R-LTO-04). The link that carries DELETE LINK does not depend on the
+ * answer: no answer, or a late one, does it no harm. Nor does a full send queue: the client gives
+ * up the second link after its own time limit.
+ */
+void smcr_llc_take_back(struct smcr_link *over, u8 number)
+{
+	struct smcr_group *rg = over->group;
+
+	if (rg->role == SMC_CLIENT) {
+		if (notify_of_delete(over, number, SMC_LINK_LOST_PATH))
+			smcr_link_down(over, SMC_LINK_LOST_PATH);
+		return;
+	}
+	rg->llc.took_back = number;
 	smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, NULL);
-	if (request_delete_link(link, SECOND_LINK, SMC_LINK_LOST_PATH))
+	if (request_delete_link(over, number, SMC_LINK_LOST_PATH))
 		smcr_llc_flow_over(rg);
+}
+
+/* Return: whether the peer was told, or need not be */
+static bool tell_gone(struct smcr_link *over, const struct smcr_llc_gone *gone)
+{
+	struct smcr_group *rg = over->group;
+	bool server = rg->role == SMC_SERVER;
+
+	if (smc_llc_step(server, rg->llc.flow, SMC_LLC_WANT_DELETE).verdict != SMC_LLC_GO)
+		return false;
+	if (!server)
+		return notify_of_delete(over, gone->number, gone->reason) != -EAGAIN;
+	if (request_delete_link(over, gone->number, gone->reason) == -EAGAIN)
+		return false;
+	smcr_llc_await(rg, SMC_LLC_FLOW_DELETE, NULL);
+	return true;
+}
+
+/**
+ * smcr_llc_tell_gone() - tell the peer of links that we have lost (R-DL-19)
+ * @rg: the group
+ *
+ * The server does so one after the other.
+ */
+void smcr_llc_tell_gone(struct smcr_group *rg)
+{
+	struct smcr_link *over = smcr_group_link(rg);
+	unsigned int i;
+
+	for (i = 0; over && i < SMCR_LINKS; i++) {
+		struct smcr_llc_gone *gone = &rg->llc.gone[i];
+
+		if (gone->number && tell_gone(over, gone))
+			gone->number = 0;
+	}
 }
 
 /*
@@ -269,7 +348,7 @@ static void second_forgotten(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 
-	if (llc->flow == SMC_LLC_FLOW_DELETE && llc->deleted == SECOND_LINK)
+	if (llc->flow == SMC_LLC_FLOW_DELETE && llc->deleted == llc->took_back)
 		smcr_llc_flow_over(rg);
 }
 
@@ -285,6 +364,10 @@ void smcr_llc_reply_add_link(struct smcr_link *link)
 	struct smcr_group *rg = link->group;
 	bool rejected = rg->llc.msg.add_link.rejected;
 
+	if (rg->llc.add.link) {
+		smcr_llc_answer_to_offer(link);
+		return;
+	}
 	if (rg->llc.flow != SMC_LLC_FLOW_ADD || link != rg->llc.flow_link) {
 		if (rejected)
 			second_forgotten(rg);
@@ -294,7 +377,7 @@ void smcr_llc_reply_add_link(struct smcr_link *link)
 	if (rejected)
 		smcr_llc_flow_over(rg);
 	else
-		take_back_second(link);
+		smcr_llc_take_back(link, SECOND_LINK);
 }
 
 static void answer_delete_link(struct smcr_link *link, u32 reason)
@@ -309,8 +392,8 @@ static void answer_delete_link(struct smcr_link *link, u32 reason)
  * smcr_llc_got_delete_link() - a link is to go
  * @link: from there
  *
- * The client obeys, the server does what it is asked by a request of its own. A group
- * whose only link goes ends (A-62).
+ * The client obeys, the server does what it is asked by a request of its own. The connections of
+ * the link go on over another one; a group whose only link goes ends (A-62).
  */
 void smcr_llc_got_delete_link(struct smcr_link *link)
 {
@@ -323,6 +406,7 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 		answer_delete_link(link, SMC_LINK_UNKNOWN);
 		return;
 	}
+	target->agreed = true;
 	if (rg->role == SMC_CLIENT) {
 		answer_delete_link(link, 0);
 		smcr_llc_flush(link);
@@ -335,7 +419,7 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_reply_delete_link() - server: the client has deleted the link
+ * smcr_llc_reply_delete_link() - the peer has deleted the link, or does not know it (R-DL-17)
  * @link: from there
  */
 void smcr_llc_reply_delete_link(struct smcr_link *link)
@@ -344,8 +428,15 @@ void smcr_llc_reply_delete_link(struct smcr_link *link)
 	u8 number = rg->llc.msg.delete_link.link_num;
 	struct smcr_link *target;
 
+	if (rg->role == SMC_CLIENT) {
+		/* To what we have told it: it had found out before, and its request was answered */
+		if (!number || number != rg->llc.notified)
+			smcr_llc_violation(link, "DELETE LINK was not asked for");
+		return;
+	}
 	/* The client may know the link that was taken back by another number */
-	if (rg->llc.took_back && !smcr_group_link_by_number(rg, number)) {
+	if (rg->llc.took_back &&
+	    (number == rg->llc.took_back || !smcr_group_link_by_number(rg, number))) {
 		second_forgotten(rg);
 		return;
 	}

@@ -179,6 +179,12 @@ static bool announce(struct smcr_group *rg)
 	now->rmb = rmb;
 	now->again = false;
 	now->link = smcr_group_link(rg);
+	if (count_others(rg, now->link, 0) && !smcr_rmb_is_registered(rg, rmb)) {
+		now->again = true;
+		now->again_at = jiffies + 1;
+		llc->retry_send = true;
+		return false;
+	}
 	if (now->link)
 		send_confirm_rkey(rg);
 	else

@@ -127,8 +127,35 @@ static int register_with(struct smcr_link *link, struct smcr_rmb *rmb)
 	return err;
 }
 
+/* A new link has nothing else to send, so there is room as soon as its device has got on */
+static int register_patiently(struct smcr_link *link, struct smcr_rmb *rmb)
+{
+	int err;
+
+	do {
+		err = register_with(link, rmb);
+		if (err == -EAGAIN)
+			smcr_llc_flush(link);
+	} while (err == -EAGAIN && is_there(link));
+	return err;
+}
+
+/* Make the ring readable for the device of a link */
+static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
+{
+	unsigned int i = smcr_link_index(link);
+
+	if (ring->mapped[i])
+		return 0;
+	ring->dma[i] = ib_dma_map_single(ibdev(link), ring->base, ring->bytes, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ibdev(link), ring->dma[i]))
+		return -ENOMEM;
+	ring->mapped[i] = true;
+	return 0;
+}
+
 /**
- * smcr_memory_register() - register all RMBs of the group with a link
+ * smcr_memory_register() - register all RMBs of the group with a link, and map all send rings
  * @link: a link that is there. If its queue pair can not send yet, keys are chosen only
  *
  * May sleep.
@@ -138,17 +165,61 @@ static int register_with(struct smcr_link *link, struct smcr_rmb *rmb)
 int smcr_memory_register(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
+	struct smcr_send_ring *ring;
 	struct smcr_rmb *rmb;
 	int err = 0;
 
 	mutex_lock(&rg->memory_lock);
-	list_for_each_entry(rmb, &rg->rmbs, list) {
-		err = register_with(link, rmb);
-		if (err)
-			break;
-	}
+	list_for_each_entry(rmb, &rg->rmbs, list)
+		err = err ?: register_patiently(link, rmb);
+	list_for_each_entry(ring, &rg->rings, list)
+		err = err ?: map_ring(link, ring);
 	mutex_unlock(&rg->memory_lock);
 	return err;
+}
+
+/* Has the peer been told of it, or is it as first contact has it? */
+static bool is_listed(const struct smcr_group *rg, const struct smcr_rmb *rmb)
+{
+	u8 state = READ_ONCE(rmb->state);
+
+	return state == SMCR_RMB_ANNOUNCED || (state == SMCR_RMB_NEW && !READ_ONCE(rg->settled));
+}
+
+/**
+ * smcr_memory_list() - RMBs that the peer knows, as ADD LINK has them
+ * @over: the link that carries the message
+ * @link: the new link
+ * @skip: how many were told already
+ * @out: result
+ * @most: how many fit
+ *
+ * May sleep. As long as links change the peer learns of no other RMB, and none is withdrawn.
+ *
+ * Return: how many there are behind those skipped.
+ */
+unsigned int smcr_memory_list(struct smcr_link *over, struct smcr_link *link, unsigned int skip,
+			      struct smc_llc_rtoken *out, unsigned int most)
+{
+	struct smcr_group *rg = link->group;
+	unsigned int nr = 0;
+	struct smcr_rmb *rmb;
+
+	mutex_lock(&rg->memory_lock);
+	list_for_each_entry(rmb, &rg->rmbs, list) {
+		const struct ib_mr *old = rmb->links[smcr_link_index(over)].mr;
+		const struct ib_mr *mr = rmb->links[smcr_link_index(link)].mr;
+
+		if (!old || !mr || !is_listed(rg, rmb))
+			continue;
+		if (nr >= skip && nr - skip < most)
+			out[nr - skip] = (struct smc_llc_rtoken){
+				.reference_rkey = old->rkey, .rkey = mr->rkey, .addr = mr->iova,
+			};
+		nr++;
+	}
+	mutex_unlock(&rg->memory_lock);
+	return nr > skip ? nr - skip : 0;
 }
 
 static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
@@ -516,6 +587,25 @@ static bool is_being_registered(struct smcr_group *rg, const struct smcr_rmb *rm
 }
 
 /**
+ * smcr_rmb_is_registered() - may the peer be told of all keys of an RMB?
+ * @rg: the group
+ * @rmb: the RMB
+ *
+ * What comes over one link does not wait for requests in the queue of another one. May sleep.
+ *
+ * Return: whether it may.
+ */
+bool smcr_rmb_is_registered(struct smcr_group *rg, const struct smcr_rmb *rmb)
+{
+	bool registered;
+
+	mutex_lock(&rg->memory_lock);
+	registered = !is_being_registered(rg, rmb);
+	mutex_unlock(&rg->memory_lock);
+	return registered;
+}
+
+/**
  * smcr_rmbs_trim() - free RMBs that the peer did not want, or was never told of
  * @rg: the group
  *
@@ -589,22 +679,15 @@ static void drop_rings(struct smcr_group *rg, unsigned long age)
 }
 
 /* Make the ring readable for the device of each link */
-static int map_ring(struct smcr_group *rg, struct smcr_send_ring *ring)
+static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 {
 	unsigned int i;
+	int err = 0;
 
-	for (i = 0; i < SMCR_LINKS; i++) {
-		struct smcr_link *link = &rg->links[i];
-
-		if (ring->mapped[i] || !is_there(link))
-			continue;
-		ring->dma[i] = ib_dma_map_single(ibdev(link), ring->base, ring->bytes,
-						 DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(ibdev(link), ring->dma[i]))
-			return -ENOMEM;
-		ring->mapped[i] = true;
-	}
-	return 0;
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (is_there(&rg->links[i]))
+			err = err ?: map_ring(&rg->links[i], ring);
+	return err;
 }
 
 /**
@@ -641,7 +724,7 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 	list_add(&ring->list, &rg->rings);
 	WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
 map:
-	err = map_ring(rg, ring);
+	err = map_everywhere(rg, ring);
 	if (err) {
 		smcr_send_ring_release(ring);
 		ring = ERR_PTR(err);

@@ -16,6 +16,7 @@
 
 #include "../types.h"
 #include "../wire/clc.h"
+#include "../wire/llc.h"
 
 struct smcr_group;
 struct smcr_link;
@@ -131,6 +132,7 @@ int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *ot
 			  u32 other_rkey, u64 other_addr);
 int smcr_rtoken_delete(struct smcr_link *link, u32 rkey);
 int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr);
+int smcr_rtoken_get(struct smcr_link *link, int rtoken, u32 *rkey, u64 *addr);
 void smcr_rtoken_forget_link(struct smcr_link *link);
 
 /* memory.c: process context, may sleep, but not for the peer */
@@ -144,6 +146,9 @@ void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb);
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
 bool smcr_rmbs_trim(struct smcr_group *rg);
 int smcr_memory_register(struct smcr_link *link);
+unsigned int smcr_memory_list(struct smcr_link *over, struct smcr_link *link, unsigned int skip,
+			      struct smc_llc_rtoken *out, unsigned int most);
+bool smcr_rmb_is_registered(struct smcr_group *rg, const struct smcr_rmb *rmb);
 void smcr_memory_unregister(struct smcr_link *link);
 void smcr_memory_free(struct smcr_group *rg);
 

@@ -145,6 +145,33 @@ int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr)
 	return i;
 }
 
+/**
+ * smcr_rtoken_get() - how to reach an RMB on another link
+ * @link: that link
+ * @rtoken: index of the RMB
+ * @rkey: result: its key there
+ * @addr: result: its address there
+ *
+ * Any context.
+ *
+ * Return: 0, or -ENOENT if the peer has not told.
+ */
+int smcr_rtoken_get(struct smcr_link *link, int rtoken, u32 *rkey, u64 *addr)
+{
+	unsigned int index = smcr_link_index(link);
+	struct smcr_group *rg = link->group;
+	int err = -ENOENT;
+
+	spin_lock_bh(&rg->rtokens_lock);
+	if (rg->rtokens[rtoken].used && rg->rtokens[rtoken].known[index]) {
+		*rkey = rg->rtokens[rtoken].rkey[index];
+		*addr = rg->rtokens[rtoken].addr[index];
+		err = 0;
+	}
+	spin_unlock_bh(&rg->rtokens_lock);
+	return err;
+}
+
 static bool is_known(const struct smcr_rtoken *rtoken)
 {
 	unsigned int i;

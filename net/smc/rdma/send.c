@@ -26,6 +26,8 @@
  * @link: the link
  * @number: how many were posted before it
  * @rc: whose message it is, NULL for LLC; holds a reference
+ * @end: @rc->written when it was posted
+ * @seqno: its number
  * @is_long: it is in link->long_bytes
  */
 struct smcr_send_slot {
@@ -33,6 +35,8 @@ struct smcr_send_slot {
 	struct smcr_link *link;
 	u32 number;
 	struct smcr_conn *rc;
+	u32 end;
+	u16 seqno;
 	bool is_long;
 };
 
@@ -115,6 +119,7 @@ static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *
 	struct smc_ring_part part[2];
 	unsigned int i, parts;
 
+	rc->written += bytes;
 	parts = smc_ring_split(&rc->bounds, rc->sent, bytes, part);
 	for (i = 0; i < parts; i++) {
 		memset(&wr[i], 0, sizeof(wr[i]));
@@ -131,6 +136,15 @@ static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *
 					      DMA_TO_DEVICE);
 	}
 	return parts;
+}
+
+/* What its completion tells: the peer's adapter has everything up to here */
+static void fill_slot(struct smcr_send_slot *slot, struct smcr_conn *rc)
+{
+	slot->rc = rc;
+	slot->end = rc->written;
+	slot->seqno = rc->tx_seqno;
+	slot->is_long = false;
 }
 
 /* rc->cdc, and the data that it announces; the slot takes over a reference to @rc */
@@ -151,13 +165,81 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 	prepare_message(link, slot, &message, &sge[2], SMC_CDC_LEN);
 	/* Nothing may follow the last one, so the ring would be held for long */
 	set_signal(link, &message, rc->cdc.state_flags);
-	slot->rc = rc;
-	slot->is_long = false;
+	fill_slot(slot, rc);
 	if (writes == 2)
 		write[0].wr.next = &write[1].wr;
 	if (writes)
 		write[writes - 1].wr.next = &message;
 	post(link, slot, writes ? &write[0].wr : &message);
+}
+
+/*
+ * The first message of a connection on another link: the peer must have got everything up to the
+ * last message whose delivery its adapter has confirmed (R-FO-04). The slot takes over a reference
+ * to @rc.
+ */
+static void post_validation(struct smcr_conn *rc, struct smcr_send_slot *slot)
+{
+	struct smcr_link *link = rc->link;
+	struct smc_cdc cdc = {
+		.seqno = rc->acked_seqno,
+		.token = rc->cdc.token,
+		.producer = rc->cdc.producer,
+		.consumer = rc->cdc.consumer,
+		.producer_flags = SMC_CDC_FAILOVER,
+	};
+	struct ib_send_wr message;
+	struct ib_sge sge;
+
+	rc->unproved = false;
+	smc_cdc_build(&cdc, link->slot_bytes + slot_offset(link, slot), SMC_CDC_LEN);
+	prepare_message(link, slot, &message, &sge, SMC_CDC_LEN);
+	set_signal(link, &message, true);
+	slot->rc = rc;
+	slot->end = rc->acked;
+	slot->seqno = rc->acked_seqno;
+	slot->is_long = false;
+	post(link, slot, &message);
+}
+
+/* Post what is due for a connection. Takes over a reference. Return: false if there is no slot */
+static bool post_next(struct smcr_conn *rc)
+{
+	struct smcr_link *link = rc->link;
+	struct smcr_send_slot *slot = free_slot(link, SMCR_SEND_RESERVED);
+
+	if (slot && rc->unproved) {
+		kref_get(&rc->ref);
+		post_validation(rc, slot);
+		slot = free_slot(link, SMCR_SEND_RESERVED);
+	}
+	if (slot)
+		post_cdc(rc, slot);
+	return slot;
+}
+
+static void post_or_wait(struct smcr_conn *rc)
+{
+	struct smcr_link *link = rc->link;
+
+	if (list_empty(&link->waiting) && post_next(rc))
+		return;
+	rc->is_waiting = true;
+	list_add_tail(&rc->waiting, &link->waiting);
+}
+
+/* The link that a connection is on: it may be moved until the lock of the send queue is had */
+static struct smcr_link *lock_link(struct smcr_conn *rc)
+	__acquires(&rc->link->send_lock)
+{
+	for (;;) {
+		struct smcr_link *link = READ_ONCE(rc->link);
+
+		spin_lock_bh(&link->send_lock);
+		if (link == rc->link)
+			return link;
+		spin_unlock_bh(&link->send_lock);
+	}
 }
 
 /**
@@ -169,23 +251,17 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
  */
 void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc)
 {
-	struct smcr_link *link = rc->link;
-	struct smcr_send_slot *slot;
+	struct smcr_link *link = lock_link(rc);
 
-	spin_lock_bh(&link->send_lock);
-	if (rc->stopped || link->state != SMCR_LINK_ACTIVE)
+	if (rc->stopped)
 		goto unlock;
 	rc->cdc = *cdc;
-	if (rc->is_waiting)
+	rc->has_cdc = true;
+	/* On a link that is down it waits until the connection is moved, or lost */
+	if (rc->is_waiting || link->state != SMCR_LINK_ACTIVE)
 		goto unlock;
 	kref_get(&rc->ref);
-	slot = list_empty(&link->waiting) ? free_slot(link, SMCR_SEND_RESERVED) : NULL;
-	if (slot) {
-		post_cdc(rc, slot);
-	} else {
-		rc->is_waiting = true;
-		list_add_tail(&rc->waiting, &link->waiting);
-	}
+	post_or_wait(rc);
 unlock:
 	spin_unlock_bh(&link->send_lock);
 }
@@ -196,10 +272,9 @@ unlock:
  */
 void smcr_link_stop(struct smcr_conn *rc)
 {
-	struct smcr_link *link = rc->link;
+	struct smcr_link *link = lock_link(rc);
 	bool was_waiting;
 
-	spin_lock_bh(&link->send_lock);
 	rc->stopped = true;
 	was_waiting = rc->is_waiting;
 	rc->is_waiting = false;
@@ -218,13 +293,92 @@ void smcr_link_stop(struct smcr_conn *rc)
  */
 void smcr_link_withdraw(struct smcr_conn *rc)
 {
-	spin_lock_bh(&rc->link->send_lock);
+	struct smcr_link *link = lock_link(rc);
+
 	rc->withdrawn = true;
-	spin_unlock_bh(&rc->link->send_lock);
+	spin_unlock_bh(&link->send_lock);
+}
+
+/*
+ * Where a connection goes on: the peer has what its adapter has confirmed, and what it has
+ * consumed. What is behind that is written again, at the same place and with the same bytes: it is
+ * in the send ring still.
+ */
+static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_cursor cursor)
+{
+	u32 resume = (s32)(rc->acked - consumed) > 0 ? rc->acked : consumed;
+
+	if (rc->withdrawn)	/* nothing is written any more, and no cursor goes back */
+		return;
+	rc->sent = smc_cursor_advance(cursor, resume - consumed, &rc->bounds);
+	rc->written = resume;
+}
+
+/**
+ * smcr_link_move() - a connection goes on over another link
+ * @rc: a connection on a link that is down, whose queue pair is drained
+ * @to: the other link
+ * @rkey: key of the peer's RMB there
+ * @addr: address of the peer's element there
+ * @consumed: bytes that the peer has consumed, as it says
+ * @cursor: the same as a cursor
+ *
+ * smc_conn.lock is held, so nothing is posted for the connection meanwhile.
+ *
+ * Return: false if that link is not usable any more.
+ */
+bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 addr,
+		    u32 consumed, struct smc_cursor cursor)
+{
+	struct smcr_link *from = rc->link;
+	bool was_waiting, moved;
+
+	lockdep_assert_held(&rc->conn->lock);
+	spin_lock_bh(&from->send_lock);
+	/* Only the group's work has two of them, and it is the only one */
+	spin_lock_nested(&to->send_lock, SINGLE_DEPTH_NESTING);
+	moved = to->state == SMCR_LINK_ACTIVE;
+	if (!moved)
+		goto unlock;
+	was_waiting = rc->is_waiting;
+	rc->is_waiting = false;
+	list_del_init(&rc->waiting);
+	rewind_to_known(rc, consumed, cursor);
+	rc->rkey = rkey;
+	rc->peer_addr = addr;
+	rc->unproved = true;
+	WRITE_ONCE(rc->link, to);
+	if (rc->has_cdc && !rc->stopped) {
+		if (!was_waiting)
+			kref_get(&rc->ref);
+		was_waiting = false;
+		post_or_wait(rc);
+	}
+unlock:
+	spin_unlock(&to->send_lock);
+	spin_unlock_bh(&from->send_lock);
+	if (moved && was_waiting)
+		smcr_conn_put(rc);	/* not the last one: the connection has another */
+	return moved;
+}
+
+/*
+ * The peer's adapter has confirmed what was in a slot. A connection that was moved meanwhile has
+ * other numbers for what it has written again.
+ */
+static void note_delivery(const struct smcr_link *link, const struct smcr_send_slot *slot)
+{
+	struct smcr_conn *rc = slot->rc;
+
+	if (!rc || rc->link != link)
+		return;
+	rc->acked = slot->end;
+	rc->acked_seqno = slot->seqno;
 }
 
 /* Free all slots up to @end. Return: how many references are in @put now */
-static unsigned int complete_slots(struct smcr_link *link, u32 end, struct smcr_conn **put)
+static unsigned int complete_slots(struct smcr_link *link, u32 end, bool delivered,
+				   struct smcr_conn **put)
 {
 	unsigned int nr = 0;
 
@@ -233,6 +387,8 @@ static unsigned int complete_slots(struct smcr_link *link, u32 end, struct smcr_
 
 		if (slot->is_long)
 			link->long_busy = false;
+		if (delivered)
+			note_delivery(link, slot);
 		if (slot->rc)
 			put[nr++] = slot->rc;
 		slot->rc = NULL;
@@ -242,17 +398,14 @@ static unsigned int complete_slots(struct smcr_link *link, u32 end, struct smcr_
 
 static void post_waiting(struct smcr_link *link)
 {
-	struct smcr_send_slot *slot;
 	struct smcr_conn *rc;
 
 	while (link->state == SMCR_LINK_ACTIVE && !list_empty(&link->waiting)) {
-		slot = free_slot(link, SMCR_SEND_RESERVED);
-		if (!slot)
-			break;
 		rc = list_first_entry(&link->waiting, struct smcr_conn, waiting);
+		if (!post_next(rc))
+			break;
 		list_del_init(&rc->waiting);
 		rc->is_waiting = false;
-		post_cdc(rc, slot);
 	}
 }
 
@@ -272,7 +425,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock_bh(&link->send_lock);
-	nr = complete_slots(link, slot->number + 1, put);
+	nr = complete_slots(link, slot->number + 1, true, put);
 	post_waiting(link);
 	spin_unlock_bh(&link->send_lock);
 	wake_up(&link->in_flight);
@@ -414,7 +567,7 @@ static void drop_all(struct smcr_link *link)
 	unsigned int nr;
 
 	spin_lock_bh(&link->send_lock);
-	nr = complete_slots(link, link->head, put);
+	nr = complete_slots(link, link->head, false, put);
 	list_splice_init(&link->waiting, &waiting);
 	list_for_each_entry(rc, &waiting, waiting)
 		rc->is_waiting = false;

@@ -225,15 +225,48 @@ TEST(obsolete_numbers)
 	hostile_close(&h);
 }
 
+/* Its cursors mean nothing. Everything up to @number is said to have arrived */
+static void send_failover(uint16_t number)
+{
+	cdc_build(&h, &msg);
+	put(&msg, CDC_AT_SEQNO, 2, number);
+	put(&msg, CDC_AT_PRODUCER + 4, 4, 0xffffffff);
+	put(&msg, CDC_AT_CONSUMER + 4, 4, 0xffffffff);
+	put(&msg, CDC_AT_FLAGS, 1, FAILOVER);
+	put(&msg, CDC_AT_STATE, 1, 0xff);
+	EQ(link_send(&h, &msg), IBV_WC_SUCCESS);
+}
+
 TEST(failover_messages)
 {
-	int i;
+	static const uint16_t back[] = { 0, 1, 2, 100, 0x7fff };
+	size_t i;
 
 	hostile_open(&h);
-	for (i = 0; i < 10; i++)
-		send_changed(CDC_AT_FLAGS, 1, FAILOVER);
+	expect_alive(&h);
+	for (i = 0; i < sizeof(back) / sizeof(back[0]); i++)
+		send_failover(h.seqno - back[i]);
 	expect_alive(&h);
 	hostile_close(&h);
+}
+
+/* What the peer's adapter has confirmed did not arrive: data was lost (R-FO-06) */
+static void lose_messages(uint16_t ahead)
+{
+	hostile_open(&h);
+	expect_alive(&h);
+	send_failover(h.seqno + ahead);
+	TRUE(wait_events(h.app, POLLERR) & POLLHUP);
+	EQ(socket_error(h.app), ECONNRESET);
+	send_failover(h.seqno + ahead);
+	expect_link_works(&h);
+	hostile_close(&h);
+}
+
+TEST(failover_after_loss)
+{
+	lose_messages(1);
+	lose_messages(0x7fff);
 }
 
 #define FLOODS		4

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which ports do the links of a group join? RFC 7609, 2.2.1, 2.2.4 and 3.5.1.6.
+ *
+ * Two links between the same two ports would fall together, so they are no redundancy, and
+ * forbidden. A link that shares a port with another one at one end is asymmetric.
+ */
+#ifndef _NET_SMC_RDMA_TOPOLOGY_H
+#define _NET_SMC_RDMA_TOPOLOGY_H
+
+#include <linux/types.h>
+
+#include "../wire/clc.h"
+
+/**
+ * struct smc_link_port - one end of a link
+ * @gid: one of the addresses of the port
+ * @mac: its MAC address
+ */
+struct smc_link_port {
+	struct smc_gid gid;
+	u8 mac[6];
+};
+
+/**
+ * struct smc_link_pair - the two ends of a link
+ * @local: ours
+ * @peer: the peer's
+ */
+struct smc_link_pair {
+	struct smc_link_port local;
+	struct smc_link_port peer;
+};
+
+/**
+ * enum smc_link_fit - how a new link fits to those which a group has; more is better
+ * @SMC_FIT_PARALLEL: another one joins the same ports
+ * @SMC_FIT_ASYMMETRIC: it shares one of its two ports
+ * @SMC_FIT_SYMMETRIC: it shares none
+ */
+enum smc_link_fit {
+	SMC_FIT_PARALLEL,
+	SMC_FIT_ASYMMETRIC,
+	SMC_FIT_SYMMETRIC,
+};
+
+/**
+ * enum smc_link_class - what may be lost without losing the group
+ * @SMC_LINKS_NONE: there is no link
+ * @SMC_LINKS_SINGLE: nothing
+ * @SMC_LINKS_ASYMMETRIC_LOCAL: a port of the peer: ours is the same for all links
+ * @SMC_LINKS_ASYMMETRIC_PEER: a local port: the peer's is the same for all links
+ * @SMC_LINKS_SYMMETRIC: any port
+ */
+enum smc_link_class {
+	SMC_LINKS_NONE,
+	SMC_LINKS_SINGLE,
+	SMC_LINKS_ASYMMETRIC_LOCAL,
+	SMC_LINKS_ASYMMETRIC_PEER,
+	SMC_LINKS_SYMMETRIC,
+};
+
+bool smc_link_is_same_port(const struct smc_link_port *a, const struct smc_link_port *b);
+enum smc_link_fit smc_link_fit(const struct smc_link_pair *links, unsigned int nr,
+			       const struct smc_link_pair *link);
+unsigned int smc_link_offer(const struct smc_link_pair *links, unsigned int nr,
+			    const struct smc_link_port *port);
+enum smc_link_class smc_link_class(const struct smc_link_pair *links, unsigned int nr);
+u8 smc_link_next_number(u8 last, const u8 *used, unsigned int nr);
+
+#endif /* _NET_SMC_RDMA_TOPOLOGY_H */
