@@ -50,18 +50,16 @@ static int __init smc_init(void)
 	err = smcd_transport_init();
 	if (err)
 		goto err_loopback;
-	err = smc_inet_init();
+	err = smc_tables_init();
 	if (err)
 		goto err_transport;
 	/* The last that can fail: from here on there are sockets, and they need the module */
-	err = smc_sock_init();
+	err = smc_create_init();
 	if (err)
-		goto err_inet;
-	smc_inet_register();
+		goto err_transport;
+	smc_create_register();
 	return 0;
 
-err_inet:
-	smc_inet_exit();
 err_transport:
 	smcd_transport_exit();
 err_loopback:
@@ -88,8 +86,10 @@ err_object:
 
 static void __exit smc_exit(void)
 {
-	smc_inet_exit();
-	smc_sock_exit();
+	smc_create_unregister();
+	smc_create_exit();
+	smc_tables_exit();
+	smc_sock_drain();
 	smcd_transport_exit();
 	smc_group_exit();
 	smc_path_exit();

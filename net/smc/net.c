@@ -2,8 +2,10 @@
 /* Per-namespace state behind net_generic */
 
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <net/netns/generic.h>
 
+#include "fallen.h"
 #include "net.h"
 
 static unsigned int net_id;
@@ -41,6 +43,8 @@ static int __net_init net_enter(struct net *net)
 	smc_paths_init(&sn->paths);
 	spin_lock_init(&sn->socks_lock);
 	INIT_HLIST_HEAD(&sn->socks);
+	spin_lock_init(&sn->fallen_lock);
+	INIT_LIST_HEAD(&sn->fallen);
 	smc_eid_init(&sn->eids);
 	smc_pnet_init(&sn->pnet);
 	smc_event_limit_init(&sn->event_limit);
@@ -64,6 +68,14 @@ err_stats:
 	return err;
 }
 
+static void forget_fallen(struct smc_net *sn)
+{
+	struct smc_fallen *fallen, *next;
+
+	list_for_each_entry_safe(fallen, next, &sn->fallen, list)
+		kfree(fallen);
+}
+
 static void __net_exit net_leave(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
@@ -72,6 +84,7 @@ static void __net_exit net_leave(struct net *net)
 	smc_pnet_flush(&sn->pnet);
 	WARN_ON_ONCE(sn->groups.nr || atomic_read(&sn->groups.alive));
 	WARN_ON_ONCE(!hlist_empty(&sn->socks));
+	forget_fallen(sn);
 	smc_share_drop(sn->share);
 	smc_stats_exit(sn->stats);
 }

@@ -36,7 +36,11 @@
  * @groups: link groups
  * @paths: paths of SMC-R that failed lately
  * @socks_lock: protects @socks
- * @socks: all sockets, for monitoring
+ * @socks: all struct smc_sock, for monitoring
+ * @fallen_lock: protects the fields below
+ * @fallen: struct smc_fallen of the last connections that fell back, the oldest first
+ * @nr_fallen: how many
+ * @fallen_number: number of the last one
  */
 struct smc_net {
 	struct smc_stats __percpu *stats;
@@ -52,6 +56,10 @@ struct smc_net {
 	struct smc_paths paths;
 	spinlock_t socks_lock;		/* protects socks */
 	struct hlist_head socks;
+	spinlock_t fallen_lock;		/* protects what follows */
+	struct list_head fallen;
+	unsigned int nr_fallen;
+	u64 fallen_number;
 };
 
 struct smc_net *smc_net(const struct net *net);

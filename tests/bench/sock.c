@@ -159,14 +159,13 @@ int sock_accept(const struct spec *spec, int listener)
 
 bool sock_fell_back(const struct spec *spec, int fd)
 {
-	int domain = 0;
-	socklen_t len = sizeof(domain);
+	int value;
+	socklen_t len = sizeof(value);
 
 	if (spec->family != FAMILY_SMC)
 		return false;
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len))
-		die_errno("getsockopt SO_DOMAIN");
-	return domain != AF_SMC;
+	/* Only sockets that are not TCP ones know this level */
+	return getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
 }
 
 void sock_send_all(int fd, const void *data, size_t len)

@@ -8,6 +8,12 @@
 
 #include "bench.h"
 
+#ifndef SOL_SMC
+#define SOL_SMC 286
+#endif
+#ifndef SMC_LIMIT_HS
+#define SMC_LIMIT_HS 1
+#endif
 #ifndef AF_SMC
 #define AF_SMC 43
 #endif

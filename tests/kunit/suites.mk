@@ -9,6 +9,7 @@ pure-tests-y += clc_proposal_v2_test.o
 pure-tests-y += clc_test.o
 pure-tests-y += close_fsm_test.o
 pure-tests-y += cursor_test.o
+pure-tests-y += driver_test.o
 pure-tests-y += eid_test.o
 pure-tests-y += llc_flow_test.o
 pure-tests-y += llc_link_test.o

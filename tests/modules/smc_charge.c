@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges a socket for more than its memory cgroup has.
+ * Charges the account of an SMC socket for more than its memory cgroup has.
  *
- * smc.ko leaves the cgroup room, so the kernel hardly ever refuses its charges. It
- * refuses this one: a test writes a descriptor to smc_charge in debugfs, and gets ENOMEM.
+ * smc.ko leaves the cgroup room, so the kernel hardly ever refuses its charges. It refuses this
+ * one: a test writes the descriptor of a listening socket to smc_charge in debugfs, and gets
+ * ENOMEM.
  */
 
 #include <linux/debugfs.h>
@@ -13,19 +14,28 @@
 #include <linux/uaccess.h>
 #include <net/sock.h>
 
+#include "../../net/smc/sock/sock.h"
+
 #define TOO_MUCH	SZ_1G
 
 static struct dentry *file;
 
+static int charge_account(struct sock *account)
+{
+	if (!__sk_mem_schedule(account, TOO_MUCH, SK_MEM_RECV))
+		return -ENOMEM;
+	sk_mem_reclaim(account);
+	return 0;
+}
+
 static int charge_socket(struct sock *sk)
 {
-	int err = -ENOMEM;
+	struct smc_sock *smc;
+	int err;
 
 	lock_sock(sk);
-	if (__sk_mem_schedule(sk, TOO_MUCH, SK_MEM_RECV)) {
-		sk_mem_reclaim(sk);
-		err = 0;
-	}
+	smc = smc_sk(sk);
+	err = smc ? charge_account(smc->conn.account) : -ENOTSOCK;
 	release_sock(sk);
 	return err;
 }

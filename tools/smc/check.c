@@ -201,17 +201,16 @@ static bool find_socket(int fd, struct sock *sk)
 }
 
 /*
- * The family of a socket changes when it becomes a TCP socket. That tells less
+ * Only sockets that are not TCP ones know options of this level. That tells less
  * than sock_diag, but needs no module besides smc.
  */
-static int judge_by_family(struct report *report, int fd)
+static int judge_by_option(struct report *report, int fd)
 {
 	static const char load_diag[] = "\"modprobe smc_diag\" lets the kernel tell.";
 	socklen_t len = sizeof(int);
-	int domain = 0;
+	int value;
 
-	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
-	if (domain == AF_SMC) {
+	if (!getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len)) {
 		report_finding(report, GOOD, "smc", load_diag,
 			       "the connection uses SMC; the kernel does not tell which kind");
 		return finish(report, USES_SMC, "SMC", "A connection to there uses SMC.");
@@ -244,7 +243,7 @@ static int judge(struct report *report, struct situation *situation, int fd)
 	struct sock sk;
 
 	if (!find_socket(fd, &sk))
-		return judge_by_family(report, fd);
+		return judge_by_option(report, fd);
 	switch (sk.base.diag_mode) {
 	case SMC_DIAG_MODE_SMCD:
 		report_finding(report, GOOD, "smc", NULL, "the connection uses SMC-D");

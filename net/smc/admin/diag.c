@@ -31,7 +31,8 @@ enum {
  * @modes: set of bits 1 << diag_mode, 0 for all
  * @inode: inode number, 0 for all
  * @next: the socket to be shown next, with a reference (dump)
- * @done: there is no socket any more (dump)
+ * @fallen: number of the last connection shown that fell back (dump)
+ * @socks_done: all sockets are shown, next come connections that fell back (dump)
  */
 struct query {
 	struct smc_diag_req req;
@@ -39,7 +40,8 @@ struct query {
 	u8 modes;
 	u64 inode;
 	struct smc_sock *next;
-	bool done;
+	u64 fallen;
+	bool socks_done;
 };
 
 static const struct nla_policy query_attrs[] = {
@@ -99,6 +101,7 @@ static u8 state_of(const struct smc_sock_info *info)
 	case SMC_SOCK_FALLBACK:
 		return fallback_state(info);
 	case SMC_SOCK_ACTIVE:
+	case SMC_SOCK_WAITING:
 	case SMC_SOCK_CLOSED:
 		return DIAG_CLOSED;
 	default:
@@ -115,10 +118,10 @@ static u8 mode_of(const struct smc_sock_info *info)
 	return SMC_DIAG_MODE_SMCR;	/* also stands for: not decided */
 }
 
-static void describe(struct smc_sock *smc, const struct smc_sock_info *info,
-		     struct user_namespace *user_ns, struct smc_diag_msg *out)
+static void describe(const struct smc_sock_info *info, struct user_namespace *user_ns,
+		     struct smc_diag_msg *out)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = info->sk;
 
 	memset(out, 0, sizeof(*out));
 	out->diag_family = sk->sk_family;
@@ -260,15 +263,13 @@ static int put_attrs(struct sk_buff *skb, const struct query *query,
 /* Return: 1 if the socket is in @skb, 0 if it is not wanted, or -EMSGSIZE */
 static int put_socket(struct sk_buff *skb, const struct sk_buff *request,
 		      const struct nlmsghdr *nlh, int flags, const struct query *query,
-		      struct smc_sock *smc)
+		      const struct smc_sock_info *info)
 {
 	struct user_namespace *user_ns = sk_user_ns(NETLINK_CB(request).sk);
-	struct smc_sock_info info;
 	struct smc_diag_msg msg;
 	struct nlmsghdr *reply;
 
-	smc_sock_inspect(smc, &info);
-	describe(smc, &info, user_ns, &msg);
+	describe(info, user_ns, &msg);
 	if (!matches(query, &msg))
 		return 0;
 
@@ -277,7 +278,7 @@ static int put_socket(struct sk_buff *skb, const struct sk_buff *request,
 	if (!reply)
 		return -EMSGSIZE;
 	memcpy(nlmsg_data(reply), &msg, sizeof(msg));
-	if (put_attrs(skb, query, &info)) {
+	if (put_attrs(skb, query, info)) {
 		nlmsg_cancel(skb, reply);
 		return -EMSGSIZE;
 	}
@@ -301,25 +302,81 @@ static int dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int put_smc(struct sk_buff *skb, const struct sk_buff *request,
+		   const struct nlmsghdr *nlh, int flags, const struct query *query,
+		   struct smc_sock *smc)
 {
-	struct query *query = (struct query *)cb->args[0];
-	struct net *net = sock_net(cb->skb->sk);
+	struct smc_sock_info info;
 
-	if (query->done)
-		return skb->len;
+	smc_sock_inspect(smc, &info);
+	/* One that has just fallen back is shown as such, or soon gone */
+	if (info.state == SMC_SOCK_FALLBACK || info.state == SMC_SOCK_CLOSED)
+		return 0;
+	return put_socket(skb, request, nlh, flags, query, &info);
+}
+
+static int dump_socks(struct sk_buff *skb, struct netlink_callback *cb, struct query *query)
+{
+	struct net *net = sock_net(cb->skb->sk);
+	int err;
+
 	if (!query->next)
 		query->next = smc_sock_next(net, NULL);
 	while (query->next) {
-		int err = put_socket(skb, cb->skb, cb->nlh, NLM_F_MULTI, query, query->next);
-
+		err = put_smc(skb, cb->skb, cb->nlh, NLM_F_MULTI, query, query->next);
 		if (err < 0)
-			return skb->len ?: err;
+			return err;
 		query->next = smc_sock_next(net, query->next);
 		cond_resched();
 	}
-	query->done = true;
-	return skb->len;
+	query->socks_done = true;
+	return 0;
+}
+
+/* Return: as put_socket(), or -ENOENT at the end; *@number is of the one looked at */
+static int put_fallen(struct sk_buff *skb, const struct sk_buff *request,
+		      const struct nlmsghdr *nlh, int flags, const struct query *query,
+		      u64 *number)
+{
+	struct net *net = sock_net(request->sk);
+	struct smc_sock_info info;
+	struct smc_fallen fallen;
+	struct sock *sk;
+	int ret;
+
+	sk = smc_fallen_next(net, number, &fallen);
+	if (!sk)
+		return -ENOENT;
+	smc_fallen_inspect(sk, &fallen, &info);
+	ret = put_socket(skb, request, nlh, flags, query, &info);
+	sock_put(sk);
+	return ret;
+}
+
+static int dump_fallen(struct sk_buff *skb, struct netlink_callback *cb, struct query *query)
+{
+	u64 number = query->fallen;
+	int ret;
+
+	for (;;) {
+		ret = put_fallen(skb, cb->skb, cb->nlh, NLM_F_MULTI, query, &number);
+		if (ret < 0)
+			return ret == -ENOENT ? 0 : ret;
+		query->fallen = number;
+		cond_resched();
+	}
+}
+
+static int dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct query *query = (struct query *)cb->args[0];
+	int err = 0;
+
+	if (!query->socks_done)
+		err = dump_socks(skb, cb, query);
+	if (!err)
+		err = dump_fallen(skb, cb, query);
+	return skb->len ?: err;
 }
 
 static int dump_done(struct netlink_callback *cb)
@@ -327,28 +384,33 @@ static int dump_done(struct netlink_callback *cb)
 	struct query *query = (struct query *)cb->args[0];
 
 	if (query->next)
-		sock_put(&query->next->sk);
+		smc_sock_put(query->next);
 	kfree(query);
 	return 0;
 }
 
-/* Put the first socket that matches into @skb */
+/* Put the first socket that matches into @skb. Return: 0, -EMSGSIZE or -ENOENT */
 static int find_one(struct sk_buff *skb, const struct sk_buff *request,
 		    const struct nlmsghdr *nlh, const struct query *query)
 {
 	struct net *net = sock_net(request->sk);
 	struct smc_sock *smc = NULL;
+	u64 number = 0;
 	int found;
 
 	while ((smc = smc_sock_next(net, smc))) {
-		found = put_socket(skb, request, nlh, 0, query, smc);
+		found = put_smc(skb, request, nlh, 0, query, smc);
 		if (found) {
-			sock_put(&smc->sk);
+			smc_sock_put(smc);
 			return min(found, 0);
 		}
 		cond_resched();
 	}
-	return -ENOENT;
+	do {
+		found = put_fallen(skb, request, nlh, 0, query, &number);
+		cond_resched();
+	} while (!found);
+	return min(found, 0);
 }
 
 static bool names_one(const struct query *query)

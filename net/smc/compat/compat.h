@@ -3,32 +3,8 @@
 #ifndef _NET_SMC_COMPAT_COMPAT_H
 #define _NET_SMC_COMPAT_COMPAT_H
 
-#include <linux/net.h>
 #include <linux/uio.h>
-
-/* Older kernels expect the IPv6 part of a socket at its very end */
-#ifdef SMC_HAVE_IPV6_PINFO_OFFSET
-#define SMC_PROTO_IPV6_PINFO(type, member)	.ipv6_pinfo_offset = offsetof(type, member),
-#else
-#define SMC_PROTO_IPV6_PINFO(type, member)
-#endif
-
-/*
- * Kernels since 6.8 let a socket see options of level SOL_SOCKET. On older ones
- * they are copied to the inner socket when it matters, see smc_sockopt_sync().
- */
-#ifdef SOCK_CUSTOM_SOCKOPT
-#define SMC_COPIES_SOCKOPT	0
-static inline void smc_compat_custom_sockopt(struct socket *sock)
-{
-	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
-}
-#else
-#define SMC_COPIES_SOCKOPT	1
-static inline void smc_compat_custom_sockopt(struct socket *sock)
-{
-}
-#endif
+#include <net/tcp.h>
 
 /* Before 6.5, splice() reads into an iterator that allocates its pages while they are filled */
 static inline bool smc_compat_may_allocate(const struct iov_iter *to)
@@ -37,6 +13,16 @@ static inline bool smc_compat_may_allocate(const struct iov_iter *to)
 	return iov_iter_is_pipe(to);
 #else
 	return false;
+#endif
+}
+
+/* The flags of the header came with AccECN */
+static inline void smc_compat_send_ack(struct sock *sk)
+{
+#ifdef SMC_HAVE_ACK_FLAGS
+	__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt, 0);
+#else
+	__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt);
 #endif
 }
 

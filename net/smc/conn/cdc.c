@@ -76,16 +76,16 @@ static void kick_work(struct work_struct *work)
 	rcu_read_lock();
 	smc_cdc_kick(conn);
 	rcu_read_unlock();
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 }
 
-/* A socket without references has told its peer of the end */
+/* A connection without references has told its peer of the end */
 static void defer_kick(struct smc_conn *conn)
 {
-	if (!refcount_inc_not_zero(&conn->sk->sk_refcnt))
+	if (!smc_conn_get_not_zero(conn))
 		return;
 	if (!queue_work(smc_wq, &conn->kick_work))
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 }
 
 /* A synchronous transport runs the peer's half, which may kick in turn */
@@ -163,35 +163,14 @@ static enum hrtimer_restart flush_timer(struct hrtimer *timer)
 }
 
 /**
- * smc_cdc_reset() - forget all control data
- * @conn: the connection; its transmit side is zeroed, and its timer does not run
- */
-void smc_cdc_reset(struct smc_conn *conn)
-{
-	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	conn->tx.flush.function = flush_timer;
-}
-
-/**
- * smc_cdc_stop() - no kick that was left to a kworker comes any more
- * @conn: the connection, freed; no signal of its peer is under way. The caller has its socket
- *
- * May sleep.
- */
-void smc_cdc_stop(struct smc_conn *conn)
-{
-	if (cancel_work_sync(&conn->kick_work))
-		sock_put(conn->sk);
-}
-
-/**
  * smc_cdc_init() - prepare a new connection for control data
  * @conn: the connection
  */
 void smc_cdc_init(struct smc_conn *conn)
 {
 	INIT_WORK(&conn->kick_work, kick_work);
-	smc_cdc_reset(conn);
+	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	conn->tx.flush.function = flush_timer;
 }
 
 /**

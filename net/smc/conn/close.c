@@ -62,6 +62,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);
 	if (step.actions & SMC_CLOSE_RESET) {
+		WRITE_ONCE(conn->error, error);
 		WRITE_ONCE(sk->sk_err, error);
 		WRITE_ONCE(conn->failed, true);
 		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* as above */
@@ -99,7 +100,7 @@ void smc_close_finish(struct smc_conn *conn, u8 actions)
 		bool both = READ_ONCE(conn->shutdown) == SHUTDOWN_MASK;
 
 		smc_conn_wake_all(conn);
-		sk_wake_async(conn->sk, SOCK_WAKE_WAITD, both ? POLL_HUP : POLL_IN);
+		smc_conn_signal_owner(conn, SOCK_WAKE_WAITD, both ? POLL_HUP : POLL_IN);
 	}
 
 	if (!(actions & SMC_CLOSE_FREE))
@@ -234,7 +235,7 @@ void smc_conn_lost(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (attached)
 		smc_close_finish(conn, actions);
-	/* Paired with the barrier in sock/connect.c, connected() */
+	/* Paired with the barrier in sock/connect.c, become_active() */
 	smp_mb();
 	conn->progress(conn);
 }
@@ -260,7 +261,7 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 	alive = !conn->freeing;
 	if (alive) {
 		WRITE_ONCE(conn->peer_gone, true);
-		sock_hold(conn->sk);	/* smc_conn_free() drops that of the connection */
+		smc_conn_get(conn);	/* smc_conn_free() drops that of the connection */
 		if (conn->attached)
 			actions = smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
 	}
@@ -268,10 +269,10 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 	if (!alive)
 		return;
 	smc_close_finish(conn, actions);
-	/* Paired with the barrier in sock/connect.c, connected() */
+	/* Paired with the barrier in sock/connect.c, become_active() */
 	smp_mb();
 	conn->progress(conn);
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 }
 
 /**

@@ -71,17 +71,16 @@ void smc_conn_exit(void)
 }
 
 /**
- * smc_conn_init() - a socket's connection that holds nothing yet
- * @conn: part of the socket
- * @sk: the socket
- * @progress: tells the socket that the handshake can go on, or that the connection is cut off
- *	(smc_conn_is_cut_off()), or freed after the application has closed it; any context
+ * smc_conn_init() - a connection that holds nothing yet
+ * @conn: part of a zeroed struct, with @release, @progress, @account and @timer set by its owner
+ * @sk: the TCP socket, which stays as long as the connection
+ *
+ * The caller gets the first reference.
  */
-void smc_conn_init(struct smc_conn *conn, struct sock *sk,
-		   void (*progress)(struct smc_conn *conn))
+void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 {
+	refcount_set(&conn->refs, 1);
 	conn->sk = sk;
-	conn->progress = progress;
 	spin_lock_init(&conn->lock);
 	INIT_WORK(&conn->free_work, free_work);
 	conn->cancel_state = get_completed_synchronize_rcu();
@@ -202,7 +201,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->freeing = false;
 	spin_unlock_bh(&conn->lock);
 	count_receive_buffer(conn, conn->rx.buffer_bytes);
-	sock_hold(conn->sk);
+	smc_conn_get(conn);
 	smc_object_created(SMC_OBJECT_CONN);
 	return err;
 
@@ -324,35 +323,16 @@ void smc_conn_cancel(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_reset() - make a connection that was freed usable again
- * @conn: the connection; no call is in it, and no upcall can come
- *
- * The lock and the counters stay: somebody may still look from outside.
- */
-void smc_conn_reset(struct smc_conn *conn)
-{
-	memset(&conn->rx, 0, sizeof(conn->rx));
-	memset(&conn->tx, 0, sizeof(conn->tx));
-	memset(&conn->urgent, 0, sizeof(conn->urgent));
-	conn->rx_flags = 0;
-	conn->rx_state_flags = 0;
-	conn->released = false;
-	conn->orphan = false;
-	conn->state = SMC_CLOSE_ACTIVE;
-	smc_cdc_reset(conn);
-}
-
-/**
  * smc_conn_free() - give back all memory and leave the group
  * @conn: a connection whose end was decided by whoever set @freeing
  *
- * Called once. May sleep. The connection's reference to its socket is dropped.
+ * Called once. May sleep. The reference that the memory had is given back.
  */
 void smc_conn_free(struct smc_conn *conn)
 {
 	struct module *owner = conn->transport->owner;
 
-	sk_stop_timer(conn->sk, &conn->timer);	/* the timeout for a silent peer */
+	smc_conn_stop_timer(conn);	/* the timeout for a silent peer */
 	hrtimer_cancel(&conn->tx.flush);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
@@ -365,6 +345,6 @@ void smc_conn_free(struct smc_conn *conn)
 		atomic_dec(&smc_net(sock_net(conn->sk))->orphans);
 	if (conn->released)
 		conn->progress(conn);
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 	module_put(owner);
 }

@@ -12,37 +12,25 @@ struct smc_group;
 #define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
 
 /*
- * Those who wait for the connection: where they are, and how to wake them. What TCP tells of its
- * own connection has other ways, see sock/tcp.c. Any context.
+ * Those who wait for the connection: programs, on the queue of their struct socket. TCP does not
+ * wake them, it has another queue meanwhile, see sock/smc_sock.c. Only system calls may ask for the
+ * queue: their struct socket is there.
  */
 static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 {
-	return sk_sleep(conn->sk);
+	return &rcu_dereference_protected(conn->wq, 1)->wait;
 }
 
-static inline void smc_conn_wake_readers(const struct smc_conn *conn)
-{
-	conn->sk->sk_data_ready(conn->sk);
-}
-
-static inline void smc_conn_wake_writers(const struct smc_conn *conn)
-{
-	conn->sk->sk_write_space(conn->sk);
-}
-
-static inline void smc_conn_wake_all(const struct smc_conn *conn)
-{
-	conn->sk->sk_state_change(conn->sk);
-}
-
-static inline void smc_conn_wake_error(const struct smc_conn *conn)
-{
-	sk_error_report(conn->sk);
-}
+/* wake.c; any context */
+void smc_conn_wake_readers(const struct smc_conn *conn);
+void smc_conn_wake_writers(const struct smc_conn *conn);
+void smc_conn_wake_all(const struct smc_conn *conn);
+void smc_conn_wake_error(const struct smc_conn *conn);
+void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band);
+void smc_conn_wants_space(const struct smc_conn *conn);
 
 /* conn.c */
-void smc_conn_init(struct smc_conn *conn, struct sock *sk,
-		   void (*progress)(struct smc_conn *conn));
+void smc_conn_init(struct smc_conn *conn, struct sock *sk);
 void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen);
 int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
 		     const struct in6_addr *remote, const struct smc_candidate *candidate,
@@ -58,7 +46,6 @@ void smc_conn_free(struct smc_conn *conn);
 void smc_conn_free_later(struct smc_conn *conn);
 void smc_conn_reap(void);
 void smc_conn_exit(void);
-void smc_conn_reset(struct smc_conn *conn);
 
 /* cdc.c */
 int smc_cdc_attached(struct smc_conn *conn);
@@ -70,8 +57,6 @@ bool smc_cdc_update(struct smc_conn *conn);
 void smc_cdc_kick(struct smc_conn *conn);
 void smc_cdc_flush(struct smc_conn *conn);
 void smc_cdc_init(struct smc_conn *conn);
-void smc_cdc_reset(struct smc_conn *conn);
-void smc_cdc_stop(struct smc_conn *conn);
 
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);

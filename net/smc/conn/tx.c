@@ -43,6 +43,7 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 	spin_lock_bh(&conn->lock);
 	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
 	if (lost && msg_data_left(msg)) {
+		WRITE_ONCE(conn->error, EPIPE);
 		WRITE_ONCE(conn->sk->sk_err, EPIPE);
 		WRITE_ONCE(conn->failed, true);
 		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* paired with starved() */
@@ -59,7 +60,7 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 
 static bool done_waiting(struct smc_conn *conn)
 {
-	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
+	smc_conn_wants_space(conn);
 	WRITE_ONCE(conn->tx.waiting, true);
 	/* Paired with the barrier in conn/cdc.c, apply() */
 	smp_mb();

@@ -269,7 +269,7 @@ void smc_urgent_signal(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
 
-	/* Keeps sk_socket and its file from going away */
+	/* Keeps sk_socket and its file from going away; without an own one there is no file */
 	read_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_socket)
 		sk_send_sigurg(sk);

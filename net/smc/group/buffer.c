@@ -3,8 +3,10 @@
  * Buffer sizes, and which memory cgroup pays for a buffer.
  *
  * Pages can be charged to a memory cgroup only when they are allocated, but buffers outlive
- * connections, and then serve others. So the pages are charged to no cgroup, and a socket is
- * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs.
+ * connections, and then serve others. So the pages are charged to no cgroup, and a connection is
+ * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs. TCP's
+ * own limits are not about our rings: the account is the accounting part of a sock that nobody
+ * can reach, with the cgroup of the socket.
  */
 
 #include <linux/err.h>
@@ -119,18 +121,18 @@ static int get_payer(struct smc_conn *conn)
  */
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
-	struct sock *sk = conn->sk;
+	struct sock *account = conn->account;
 	int err = get_payer(conn);
 
 	if (err)
 		return err;
 	if (!smc_payer_take(conn->payer, bytes))
 		return -ENOMEM;
-	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV)) {
+	if (!__sk_mem_schedule(account, bytes, SK_MEM_RECV)) {
 		smc_payer_give(conn->payer, bytes);
 		return -ENOMEM;
 	}
-	sk_mem_charge(sk, bytes);
+	sk_mem_charge(account, bytes);
 	conn->charged += bytes;
 	return 0;
 }
@@ -162,7 +164,7 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
 {
 	conn->charged -= bytes;
-	sk_mem_uncharge(conn->sk, bytes);
+	sk_mem_uncharge(conn->account, bytes);
 	smc_payer_give(conn->payer, bytes);
 }
 

@@ -15,8 +15,10 @@
  * Positions exist twice: as cursors, as the wire has them, and as free-running
  * byte counts modulo 2^32, whose differences are amounts.
  *
- * A connection lives inside its socket and exists exactly as long. While it
- * holds shared memory it holds a reference to the socket.
+ * Whoever uses a connection without the socket lock, or sleeps with that released, holds a
+ * reference to it: the socket while it is attached, a system call, queued work, a running timer,
+ * and the connection itself while it has memory. The last one frees it after a grace period,
+ * because a signal of the peer may be under way.
  *
  * The struct is here because transports fill in the rings; what is done with it
  * is in conn/.
@@ -26,6 +28,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/llist.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -151,13 +154,18 @@ struct smc_conn_urgent {
 
 /**
  * struct smc_conn - a connection
- * @sk: the socket it lives in; constant
+ * @refs: who uses it, see above
+ * @release: the last reference was given back; any context; constant
+ * @sk: the TCP socket; constant, there is a reference as long as the connection lives
+ * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
+ *	RCU
+ * @account: what buffers are accounted for, see group/buffer.c; constant
  * @counters: those of the namespace and the mode; set with @transport
  * @role: this side's role; constant
  * @transport: how bytes travel; set while memory is held
  * @priv: the transport's own
  * @group: link group, or NULL; the connection holds a reference
- * @charged: bytes of buffers that the socket is charged for
+ * @charged: bytes of buffers that @account is charged for
  * @payer: where they count; NULL if no memory cgroup pays
  * @first_contact: it is the first of its group, which the handshake is to form
  * @other_address: the peer has another address than the one the group was formed with (client)
@@ -177,6 +185,7 @@ struct smc_conn_urgent {
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN as the application has it; written under @lock. Read
  *	without it by smp_load_acquire(), so that the last bytes and @failed are seen as well
  * @failed: it was reset; what the application is told of that, once, is in sk_err; @lock
+ * @error: positive errno that it was reset with; valid with @failed
  * @attached: control data is taken: the handshake is over; @lock
  * @has_early: @early was received before; @lock
  * @early: the last control data that came too early; @lock
@@ -193,11 +202,15 @@ struct smc_conn_urgent {
  * @free_work: gives the memory back, when that is found out where one cannot sleep
  * @kick_work: kicks the peer, where that would nest too deep
  * @timer: of the socket: when its handshake has taken too long, or a peer that is to end the
- *	connection. A running one holds a reference to the socket
+ *	connection. A running one holds a reference
  * @dead: in the list of smc_conn_reap()
  */
 struct smc_conn {
+	refcount_t refs;
+	void (*release)(struct smc_conn *conn);
 	struct sock *sk;
+	struct socket_wq __rcu *wq;
+	struct sock *account;
 	u64 __percpu *counters;
 	enum smc_role role;
 	const struct smc_transport *transport;
@@ -219,6 +232,7 @@ struct smc_conn {
 	u8 state;
 	u8 shutdown;
 	bool failed;
+	int error;
 	bool attached;
 	bool has_early;
 	struct smc_cdc early;
@@ -236,6 +250,39 @@ struct smc_conn {
 	struct timer_list timer;
 	struct llist_node dead;
 };
+
+/* Any context; the caller has a reference, or is in an RCU read-side critical section */
+static inline bool smc_conn_get_not_zero(struct smc_conn *conn)
+{
+	return refcount_inc_not_zero(&conn->refs);
+}
+
+/* Any context; the caller has a reference */
+static inline void smc_conn_get(struct smc_conn *conn)
+{
+	refcount_inc(&conn->refs);
+}
+
+/* Any context */
+static inline void smc_conn_put(struct smc_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		conn->release(conn);
+}
+
+/* Start or move the timer. Any context; @expires in jiffies. */
+static inline void smc_conn_start_timer(struct smc_conn *conn, unsigned long expires)
+{
+	if (!mod_timer(&conn->timer, expires))
+		smc_conn_get(conn);
+}
+
+/* Any context; a timer function that runs goes on */
+static inline void smc_conn_stop_timer(struct smc_conn *conn)
+{
+	if (del_timer(&conn->timer))
+		smc_conn_put(conn);
+}
 
 /* Count in the namespace and mode of an open connection. Any context. */
 static inline void smc_conn_count(const struct smc_conn *conn, unsigned int stat, s64 value)

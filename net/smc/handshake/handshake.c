@@ -146,7 +146,8 @@ u32 smc_handshake_excluded(struct sock *tcp)
 {
 	if (smc_ipsec_used(tcp))
 		return SMC_REASON_IPSEC;
-	if (is_signed(tcp) || is_in_sockmap(tcp) || wants_stamps_of_tcp(tcp))
+	if (is_signed(tcp) || is_in_sockmap(tcp) || inet_csk(tcp)->icsk_ulp_ops ||
+	    wants_stamps_of_tcp(tcp))
 		return SMC_REASON_OPTION;
 	return SMC_REASON_NONE;
 }

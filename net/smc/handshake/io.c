@@ -28,16 +28,17 @@ static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned i
 	return bytes;
 }
 
-/* Nothing is there to read: why? As tcp_recvmsg() finds out; the lock of @tcp is held */
+/*
+ * Nothing is there to read: why? As tcp_recvmsg() finds out, but for sk_shutdown: a child may have
+ * that from its parent. The socket lock is held.
+ */
 static int error_when_empty(struct sock *tcp)
 {
 	if (sock_flag(tcp, SOCK_DONE))
 		return -ENODATA;
 	if (tcp->sk_err)
 		return sock_error(tcp);
-	if (tcp->sk_shutdown & RCV_SHUTDOWN)
-		return -ENODATA;
-	return tcp->sk_state == TCP_CLOSE ? -ENOTCONN : -EAGAIN;
+	return tcp->sk_state == TCP_CLOSE ? -ENODATA : -EAGAIN;
 }
 
 /* Return: bytes read, -EAGAIN, -ENODATA at the end of the stream, or an error */
@@ -49,11 +50,9 @@ static int read_some(struct smc_handshake *hs, u16 want)
 	};
 	int n;
 
-	lock_sock(hs->tcp);
 	n = tcp_read_sock(hs->tcp, &desc, copy_segment);
 	if (!n)
 		n = error_when_empty(hs->tcp);
-	release_sock(hs->tcp);
 	return n;
 }
 
@@ -130,7 +129,7 @@ struct no_stamps {
 
 /**
  * smc_handshake_write() - write one message
- * @sk: TCP connection; not locked by the caller
+ * @sk: TCP connection, locked
  * @buf: message
  * @len: its length
  *
@@ -155,7 +154,6 @@ int smc_handshake_write(struct sock *sk, const void *buf, size_t len)
 	int n;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	lock_sock(sk);
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_TX_RECORD_MASK) {
 		msg.msg_control = &no_stamps;
 		msg.msg_controllen = sizeof(no_stamps);
@@ -164,7 +162,6 @@ int smc_handshake_write(struct sock *sk, const void *buf, size_t len)
 	tcp_sk(sk)->nonagle = TCP_NAGLE_OFF;
 	n = tcp_sendmsg_locked(sk, &msg, len);
 	tcp_sk(sk)->nonagle = nonagle;
-	release_sock(sk);
 	if (n == len)
 		return 0;
 	/* Without memory TCP would wait, and says EAGAIN: to a program that connects, a timeout */

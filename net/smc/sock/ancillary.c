@@ -39,7 +39,7 @@ static void put_amount(const struct smc_conn *conn, struct msghdr *msg)
 
 /**
  * smc_ancillary_received() - what a receive call tells beside the data
- * @smc: the socket, not locked
+ * @smc: the socket, not locked; the caller is inside of its connection
  * @msg: of the call, which did not fail
  * @bytes: whether it has got data from the stream
  *
@@ -48,11 +48,11 @@ static void put_amount(const struct smc_conn *conn, struct msghdr *msg)
 void smc_ancillary_received(struct smc_sock *smc, struct msghdr *msg, bool bytes)
 {
 	const struct smc_conn *conn = &smc->conn;
-	bool inq = READ_ONCE(smc->inq);
+	bool inq = tcp_sk(conn->sk)->recvmsg_inq;
 	ktime_t stamp = READ_ONCE(conn->rx.stamp);
 
 	if (stamp && bytes)
-		put_stamp(&smc->sk, msg, stamp);
+		put_stamp(conn->sk, msg, stamp);
 	if (!inq && !msg->msg_get_inq)
 		return;
 	put_amount(conn, msg);
@@ -66,7 +66,7 @@ void smc_ancillary_received(struct smc_sock *smc, struct msghdr *msg, bool bytes
  */
 static void look_for_ids(struct smc_sock *smc, u32 produced)
 {
-	bool ids = READ_ONCE(smc->tcp->sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID;
+	bool ids = READ_ONCE(smc->conn.sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID;
 
 	if (ids && !smc->stamp_ids)
 		smc->stamp_from = produced;
@@ -84,14 +84,13 @@ static void look_for_ids(struct smc_sock *smc, u32 produced)
  */
 int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg)
 {
-	struct sock *tcp = smc->tcp->sk;
+	struct sock *sk = smc->conn.sk;
 	struct sockcm_cookie cookie;
 
-	sock_owned_by_me(&smc->sk);
-	smc_sockopt_stamps(smc);
+	sock_owned_by_me(sk);
 	look_for_ids(smc, smc->conn.tx.produced);
-	sockcm_init(&cookie, tcp);
-	if (msg->msg_controllen && sock_cmsg_send(tcp, msg, &cookie))
+	sockcm_init(&cookie, sk);
+	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &cookie))
 		return -EINVAL;
 	return cookie.tsflags & SOF_TIMESTAMPING_TX_RECORD_MASK;
 }
@@ -99,7 +98,7 @@ int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg)
 static void stamp_sent(struct smc_sock *smc, struct sk_buff *call, u8 flag, int type)
 {
 	skb_shinfo(call)->tx_flags = flag;
-	__skb_tstamp_tx(call, NULL, NULL, smc->tcp->sk, type);
+	__skb_tstamp_tx(call, NULL, NULL, smc->conn.sk, type);
 }
 
 /**
@@ -111,16 +110,16 @@ static void stamp_sent(struct smc_sock *smc, struct sk_buff *call, u8 flag, int 
  */
 void smc_ancillary_sent(struct smc_sock *smc, int stamps)
 {
-	struct sock *tcp = smc->tcp->sk;
+	struct sock *sk = smc->conn.sk;
 	struct sk_buff *call;
 
-	sock_owned_by_me(&smc->sk);
+	sock_owned_by_me(sk);
 	if (!stamps)
 		return;
 	call = alloc_skb(0, GFP_KERNEL);
 	if (!call)
 		return;
-	skb_shinfo(call)->tskey = atomic_read(&tcp->sk_tskey) +
+	skb_shinfo(call)->tskey = atomic_read(&sk->sk_tskey) +
 				  (smc->conn.tx.produced - 1 - smc->stamp_from);
 	if (stamps & SOF_TIMESTAMPING_TX_SCHED)
 		stamp_sent(smc, call, SKBTX_SCHED_TSTAMP, SCM_TSTAMP_SCHED);
@@ -130,5 +129,5 @@ void smc_ancillary_sent(struct smc_sock *smc, int stamps)
 	if (stamps & SOF_TIMESTAMPING_TX_ACK && smc->conn.transport->synchronous)
 		stamp_sent(smc, call, 0, SCM_TSTAMP_ACK);
 	kfree_skb(call);
-	sk_error_report(&smc->sk);
+	smc_conn_wake_error(&smc->conn);
 }

@@ -9,14 +9,16 @@
  */
 
 #include <linux/sched/signal.h>
+#include <net/inet_common.h>
+#include <net/tcp.h>
 
-#include "../conn/conn.h"
 #include "../handshake/ipsec.h"
 #include "../trace.h"
+#include "fallen.h"
 #include "sock.h"
 
 /* Buffers as the user chose them, else as the namespace does */
-static void want_buffer(struct smc_conn *conn, const struct sock *sk)
+static void choose_buffer(struct smc_conn *conn, const struct sock *sk)
 {
 	bool chosen = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
 
@@ -24,7 +26,7 @@ static void want_buffer(struct smc_conn *conn, const struct sock *sk)
 				     READ_ONCE(smc_net(sock_net(sk))->knobs.rmem), chosen);
 }
 
-static void count(const struct smc_conn *conn)
+static void count_connection(const struct smc_conn *conn)
 {
 	bool v1 = conn->group->key.variant & SMC_VARIANTS_V1;
 
@@ -34,67 +36,92 @@ static void count(const struct smc_conn *conn)
 		smc_conn_count(conn, v1 ? SMC_STAT_SRV_V1 : SMC_STAT_SRV_V2, 1);
 }
 
-static void connected(struct smc_sock *smc)
+/* The handshake needs each byte; the program's mark counts before and after */
+static void hold_rcvlowat(struct smc_sock *smc)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = smc->conn.sk;
 
-	count(&smc->conn);
-	smc_sockopt_nagle(smc);
-	smc_tcp_hook(smc);	/* not yet, if it was in a sockmap for a while */
-	sk->sk_state = TCP_ESTABLISHED;
-	smc_sock_set_state(smc, SMC_SOCK_ACTIVE);
-	/*
-	 * Paired with the barriers in smc_conn_lost(), smc_conn_peer_gone() and
-	 * smc_tcp_event(): they see the state, or we that they came
-	 */
-	smp_mb();
-	if (smc_conn_is_cut_off(&smc->conn))
-		smc_tcp_event(smc);
-	if (READ_ONCE(smc->event))
-		smc_tcp_check(smc);
-	sk->sk_state_change(sk);
-	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	smc->rcvlowat = sk->sk_rcvlowat;
+	WRITE_ONCE(sk->sk_rcvlowat, 1);
 }
 
-static void failed(struct smc_sock *smc, int error)
+static void restore_rcvlowat(struct smc_sock *smc)
 {
-	struct sock *sk = &smc->sk;
+	if (smc->rcvlowat)
+		WRITE_ONCE(smc->conn.sk->sk_rcvlowat, smc->rcvlowat);
+	smc->rcvlowat = 0;
+}
+
+static void become_active(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	count_connection(&smc->conn);
+	smc_sockopt_nagle(smc);
+	restore_rcvlowat(smc);
+	smc_prot_to_smc(sk);
+	smc_sock_set_state(smc, SMC_SOCK_ACTIVE);
+	/*
+	 * Paired with the barriers in smc_conn_lost() and smc_conn_peer_gone(), and with TCP's
+	 * before it wakes us: they see the state, or we that they came
+	 */
+	smp_mb();
+	smc_close_progress(smc);
+	smc_conn_wake_all(&smc->conn);
+	smc_conn_signal_owner(&smc->conn, SOCK_WAKE_IO, POLL_OUT);
+}
+
+/* TCP is ended, and the sock is as after a connect() of TCP that has failed */
+static void become_failed(struct smc_sock *smc, int error)
+{
+	struct sock *sk = smc->conn.sk;
 
 	this_cpu_inc(smc_net(sock_net(sk))->stats->handshake_errors[smc->conn.role]);
-	smc_tcp_disconnect(smc);
+	restore_rcvlowat(smc);
+	smc_close_reset_tcp(smc, -error);
 	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
 	smc_conn_cancel(&smc->conn);
-	sk->sk_state = TCP_CLOSE;
-	sk->sk_shutdown = SHUTDOWN_MASK;
-	smc_sock_set_state(smc, SMC_SOCK_INIT);
-	WRITE_ONCE(sk->sk_err, -error);
-	sk_error_report(sk);
+	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+	smc_option_withdraw(smc);
+	smc_conn_wake_error(&smc->conn);
+	smc_conn_wake_all(&smc->conn);
+	if (!smc->listener)
+		smc_sock_detach(smc);
+}
+
+static void free_handshake(struct smc_sock *smc)
+{
+	if (smc->hs)
+		smc_handshake_free(smc->hs);
+	smc->hs = NULL;
+	smc_conn_stop_timer(&smc->conn);
 }
 
 /* The handshake is over: become what it found out */
-static void finish(struct smc_sock *smc, enum smc_outcome outcome)
+static void finish_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 {
 	struct smc_handshake *hs = smc->hs;
 	u32 reason = hs->reason, peer_diagnosis = hs->peer_diagnosis;
 	s64 us = ktime_us_delta(ktime_get(), hs->started);
+	struct sock *sk = smc->conn.sk;
 	int error = hs->error;
 
-	trace_smc_handshake(&smc->sk, smc->conn.role, outcome, reason, us);
+	trace_smc_handshake(sk, smc->conn.role, outcome, reason, us);
 	if (outcome == SMC_CONNECTED)
-		smc_stats_handshake_took(smc_net(sock_net(&smc->sk))->stats, us);
-	smc->hs = NULL;
-	smc_handshake_free(hs);
-	sk_stop_timer(&smc->sk, &smc->conn.timer);
+		smc_stats_handshake_took(smc_net(sock_net(sk))->stats, us);
+	free_handshake(smc);
 	switch (outcome) {
 	case SMC_CONNECTED:
-		connected(smc);
+		become_active(smc);
 		break;
 	case SMC_FALLBACK:
+		restore_rcvlowat(smc);
 		smc_fallback(smc, reason, peer_diagnosis);
 		break;
 	default:
-		failed(smc, error);
+		become_failed(smc, error);
 	}
+	wake_up_interruptible_all(&smc->callers);
 	if (smc->listener)
 		smc_accept_child_done(smc, outcome);
 }
@@ -102,9 +129,9 @@ static void finish(struct smc_sock *smc, enum smc_outcome outcome)
 static void advance(struct smc_sock *smc, enum smc_outcome outcome)
 {
 	if (outcome == SMC_PENDING)
-		smc_sock_timer(smc, smc_accept_pending(smc));
+		smc_conn_start_timer(&smc->conn, smc_accept_pending(smc));
 	else
-		finish(smc, outcome);
+		finish_handshake(smc, outcome);
 }
 
 /**
@@ -117,17 +144,20 @@ static void advance(struct smc_sock *smc, enum smc_outcome outcome)
  */
 enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 {
-	if (!smc_tcp_peer_speaks_smc(smc)) {
-		/* Then the option was not sent, by this side or by the peer */
-		u32 reason = smc_handshake_excluded(smc->tcp->sk);
+	struct sock *sk = smc->conn.sk;
+
+	if (!tcp_sk(sk)->syn_smc) {
+		/* Then the option was not sent, by this side or by the peer (R-TCP-06) */
+		u32 reason = smc_handshake_excluded(sk);
 
 		smc_fallback(smc, reason ?: SMC_REASON_PEER_NO_SMC, 0);
 		return SMC_FALLBACK;
 	}
-	want_buffer(&smc->conn, &smc->sk);
-	smc->hs = smc_handshake_create(&smc->conn, smc->tcp->sk);
+	choose_buffer(&smc->conn, sk);
+	hold_rcvlowat(smc);
+	smc->hs = smc_handshake_create(&smc->conn, sk);
 	if (!smc->hs) {		/* the peer expects a handshake: TCP is no way out */
-		failed(smc, -ENOMEM);
+		become_failed(smc, -ENOMEM);
 		return SMC_FAILED;
 	}
 	smc_sock_set_state(smc, SMC_SOCK_HANDSHAKE);
@@ -135,65 +165,67 @@ enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 	return SMC_PENDING;
 }
 
-static void tcp_refused(struct smc_sock *smc, int error)
+/* TCP has told the error, and shows the program what it shows after a connect() that failed */
+static void become_refused(struct smc_sock *smc)
 {
-	struct sock *sk = &smc->sk;
-
-	smc_sock_set_state(smc, SMC_SOCK_INIT);
-	sk->sk_shutdown = SHUTDOWN_MASK;
-	sk->sk_state = TCP_CLOSE;
-	/* Take the inner socket to where a new connect() can start */
-	smc_tcp_disconnect(smc);
-	WRITE_ONCE(sk->sk_err, error);
-	sk_error_report(sk);
+	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+	smc_option_withdraw(smc);
+	smc_conn_wake_error(&smc->conn);
+	smc_conn_wake_all(&smc->conn);
+	smc_sock_detach(smc);
 }
 
-static void tcp_progress(struct smc_sock *smc)
+static void look_at_tcp(struct smc_sock *smc)
 {
-	struct sock *tcp = smc->tcp->sk;
-	int state, error;
+	int state = inet_sk_state_load(smc->conn.sk);
 
-	lock_sock(tcp);		/* finish what softirq has left to us */
-	release_sock(tcp);
-	state = inet_sk_state_load(tcp);	/* a reset leaves its error before */
 	if ((1 << state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
 		return;
-	error = sock_error(tcp);
-	if (error || state == TCP_CLOSE) {
-		tcp_refused(smc, error ? -error : ECONNABORTED);
-		return;
-	}
-	smc_connect_begin(smc);
+	if (state == TCP_CLOSE)
+		become_refused(smc);
+	else
+		smc_connect_begin(smc);
+}
+
+static void begin_child(struct smc_sock *child)
+{
+	enum smc_outcome outcome = smc_connect_begin(child);
+
+	if (outcome != SMC_PENDING)
+		smc_accept_child_done(child, outcome);
 }
 
 /**
  * smc_connect_progress() - look what happened, and take the next steps
- * @smc: the socket, locked
+ * @smc: the socket, locked; the caller has a reference
  *
  * May sleep, but not for the peer.
  */
 void smc_connect_progress(struct smc_sock *smc)
 {
-	sock_owned_by_me(&smc->sk);
-	WRITE_ONCE(smc->event, false);
+	struct sock *sk = smc->conn.sk;
+
+	sock_owned_by_me(sk);
+	smc_sock_drive(smc, SMC_DRIVER_LOOK);
+	sk_flush_backlog(sk);	/* what has come while the socket was locked */
 	if (smc->state == SMC_SOCK_INCOMING)
-		smc_accept_begin(smc);
+		begin_child(smc);
 	if (smc->state == SMC_SOCK_CONNECTING)
-		tcp_progress(smc);
+		look_at_tcp(smc);
 	if (smc->state == SMC_SOCK_HANDSHAKE)
 		advance(smc, smc_handshake_step(smc->hs));
 }
 
 /* Wait for the outcome, or for something to do; the lock is released meanwhile */
-static int wait_for_event(struct smc_sock *smc, bool driver, long timeo)
+static int wait_for_outcome(struct smc_sock *smc, bool drives, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = &smc->sk;
+	struct sock *sk = smc->conn.sk;
 	int err = 0;
 
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue(&smc->callers, &wait);
 	for (;;) {
-		if (driver)
+		if (drives)
 			smc_connect_progress(smc);
 		if (!smc_connect_under_way(smc))
 			break;
@@ -205,25 +237,22 @@ static int wait_for_event(struct smc_sock *smc, bool driver, long timeo)
 			break;
 		err = 0;
 		sk_wait_event(sk, &timeo, !smc_connect_under_way(smc) ||
-			      (driver && READ_ONCE(smc->event)), &wait);
+			      (drives && smc_sock_has_news(smc)), &wait);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(&smc->callers, &wait);
 	return err;
 }
 
 /* Whoever waits next, or else the work queue, takes the steps */
 static void stop_driving(struct smc_sock *smc)
 {
-	smc->driven = false;
-	/* Paired with the barrier in smc_tcp_event(): an event before this was left to us */
-	smp_mb();
-	if (smc_connect_under_way(smc) && READ_ONCE(smc->event))
-		smc_tcp_event(smc);
+	if (smc_sock_drive(smc, SMC_DRIVER_LEAVE) == SMC_DRIVER_QUEUE_WORK)
+		smc_sock_queue_work(smc, 0);
 }
 
 /**
  * smc_connect_wait() - wait until connecting is over
- * @smc: the socket, locked; the lock is released meanwhile
+ * @smc: the socket, locked; the lock is released meanwhile. The caller has a reference
  * @timeo: jiffies to wait at most
  *
  * The first to wait takes the steps itself.
@@ -235,140 +264,222 @@ int smc_connect_wait(struct smc_sock *smc, long timeo)
 {
 	int err;
 
-	if (likely(!smc_connect_under_way(smc)))
+	if (!smc_connect_under_way(smc))
 		return 0;
 	if (!timeo)
 		return -EAGAIN;
-	if (smc->driven)
-		return wait_for_event(smc, false, timeo);
-
-	smc->driven = true;
-	/* Paired with the barrier in smc_tcp_event(): no event is lost between us */
-	smp_mb();
-	err = wait_for_event(smc, true, timeo);
+	if (smc_sock_is_driven_by_caller(smc))
+		return wait_for_outcome(smc, false, timeo);
+	smc_sock_drive(smc, SMC_DRIVER_ENTER);
+	err = wait_for_outcome(smc, true, timeo);
 	stop_driving(smc);
 	return err;
 }
 
 /**
  * smc_connect_cancel() - give up connecting
- * @smc: the socket, locked, with connecting under way
+ * @smc: the socket, locked, with connecting under way; the caller has a reference
+ * @error: positive errno for the program, or 0
  *
- * May sleep, but not for the peer.
+ * May sleep, but not for the peer. The sock is detached.
  */
-void smc_connect_cancel(struct smc_sock *smc)
+void smc_connect_cancel(struct smc_sock *smc, int error)
 {
-	struct sock *sk = &smc->sk;
-
-	sock_owned_by_me(sk);
-	if (smc->hs)
-		smc_handshake_free(smc->hs);
-	smc->hs = NULL;
-	sk_stop_timer(sk, &smc->conn.timer);
-	smc_tcp_disconnect(smc);
+	sock_owned_by_me(smc->conn.sk);
+	restore_rcvlowat(smc);
+	free_handshake(smc);
+	smc_close_reset_tcp(smc, error);
 	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
 	smc_conn_cancel(&smc->conn);
-	smc_sock_set_state(smc, SMC_SOCK_INIT);
-	sk->sk_state = TCP_CLOSE;
+	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+	smc_option_withdraw(smc);
+	smc_sock_detach(smc);
 }
 
-/* If it works out, the caller drives and has to end that */
-static int start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
+/* Data in the SYN, where the handshake would have to be; or a SYN that is never sent */
+static bool has_own_syn(const struct sock *sk)
 {
+	return tcp_sk(sk)->fastopen_connect || tcp_sk(sk)->repair;
+}
+
+static u32 excluded_from_smc(struct sock *sk, struct sockaddr *addr, int addr_len)
+{
+	u32 reason = smc_handshake_excluded(sk);
+
+	if (!reason && smc_ipsec_expected(sk, addr, addr_len))
+		reason = SMC_REASON_IPSEC;
+	if (!reason && has_own_syn(sk))
+		reason = SMC_REASON_OPTION;
+	return reason;
+}
+
+/* Return: with two references, of the sock and of the caller; NULL without memory */
+static struct smc_sock *get_attached(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (smc) {
+		smc_conn_get(&smc->conn);
+		return smc;
+	}
+	smc = smc_sock_create(sk);
+	if (smc && smc_sock_attach(smc)) {
+		smc_conn_put(&smc->conn);
+		return NULL;
+	}
+	return smc;
+}
+
+/*
+ * Start connecting. Return: as TCP without waiting; if it works out, the caller drives, and has a
+ * reference to what is in @out; or there is a @reason why it cannot be SMC
+ */
+static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struct smc_sock **out,
+		 u32 *reason)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
 	int err;
 
-	smc->conn.role = SMC_CLIENT;
-	WRITE_ONCE(smc->sk.sk_err, 0);	/* of a former connection; as TCP */
-	smc_sockopt_sync(smc);
-	smc_tcp_offer_smc(smc, !smc_handshake_excluded(smc->tcp->sk) &&
-			  !smc_ipsec_expected(smc->tcp->sk, addr, addr_len));
-	smc_tcp_quiet(smc);
-	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
-	smc->sk.sk_state = TCP_SYN_SENT;
-	smc_tcp_hook(smc);
-	/* Nearby, TCP is connected when this returns: no need for the work queue */
-	smc->driven = true;
-	err = kernel_connect(smc->tcp, addr, addr_len, O_NONBLOCK);
-	if (!err || err == -EINPROGRESS) {
-		smc->sk.sk_socket->state = SS_CONNECTING;
+	smc = get_attached(sk);
+	if (!smc) {
+		*reason = SMC_REASON_NO_MEMORY;
 		return 0;
 	}
-	smc->driven = false;
-	smc_tcp_unhook(smc);
+	smc->conn.role = SMC_CLIENT;
+	smc_option_offer(smc);
+	smc_sock_drive(smc, SMC_DRIVER_ENTER);
+	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
+	err = __inet_stream_connect(sock, addr, addr_len, O_NONBLOCK, 0);
+	if (!err || err == -EINPROGRESS) {
+		sock->state = SS_CONNECTING;	/* until the handshake is over */
+		*out = smc;
+		return 0;
+	}
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
-	smc->sk.sk_state = TCP_CLOSE;
+	smc_option_withdraw(smc);
+	smc_sock_drive(smc, SMC_DRIVER_LEAVE);
+	if (!smc->limit_handshake) {
+		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+		smc_sock_detach(smc);
+	}
+	smc_conn_put(&smc->conn);
 	return err;
 }
 
-/* Connecting is over. The first to ask is told the outcome */
-static int tell_outcome(struct smc_sock *smc)
+/*
+ * What @smc was connecting for is over: the first to ask is told the outcome. Another thread may
+ * have cancelled it, and may even connect anew.
+ */
+static int tell_outcome(struct socket *sock, const struct smc_sock *smc, struct sockaddr *addr,
+			int addr_len, int flags)
 {
-	struct socket *sock = smc->sk.sk_socket;
-	int err = sock_error(&smc->sk);
+	const struct smc_sock *now = smc_sk(sock->sk);
 
-	if (err)
-		return err;
-	if (smc->state != SMC_SOCK_ACTIVE && !smc_sock_is_tcp(smc))
-		return -ECONNABORTED;	/* by another thread */
+	if (now && now != smc)
+		return -ECONNABORTED;
+	if (!now) {
+		if (smc_ops_are_ours(sock) && sock->state != SS_CONNECTING)
+			return sock_error(sock->sk) ?: -ECONNABORTED;
+		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	}
+	if (sock->state != SS_CONNECTING)
+		return -EISCONN;
 	sock->state = SS_CONNECTED;
-	if (smc_sock_is_tcp(smc))
-		smc->tcp->state = SS_CONNECTED;
-	return 0;
+	return READ_ONCE(smc->conn.failed) ? sock_error(sock->sk) : 0;
 }
 
-static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int addr_len, int flags)
+static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
+			 int addr_len, int flags, int pending)
 {
-	struct sock *sk = &smc->sk;
-	int pending = -EALREADY;
+	struct sock *sk = sock->sk;
+	int disconnects = sk->sk_disconnects;
 	int err;
-
-	if (addr_len < (int)sizeof(addr->sa_family))
-		return -EINVAL;
-	if (addr->sa_family == AF_UNSPEC) {
-		smc_sock_disconnect(smc);
-		return 0;
-	}
-
-	switch (smc->state) {
-	case SMC_SOCK_INIT:
-		if (sk->sk_socket->state == SS_CONNECTING) {
-			/* It failed meanwhile, and nobody was told yet */
-			sk->sk_socket->state = SS_UNCONNECTED;
-			sk->sk_shutdown = 0;
-			return sock_error(sk) ?: -ECONNABORTED;
-		}
-		pending = -EINPROGRESS;
-		err = start(smc, addr, addr_len);
-		if (err)
-			return err;
-		if (READ_ONCE(smc->event))
-			smc_connect_progress(smc);	/* the answer may come at once */
-		if (flags & O_NONBLOCK) {
-			stop_driving(smc);
-			return -EINPROGRESS;	/* whatever is known already, as TCP */
-		}
-		smc->driven = false;	/* smc_connect_wait() goes on */
-		break;
-	case SMC_SOCK_CONNECTING:
-	case SMC_SOCK_HANDSHAKE:
-		/* Tell what has happened, also if the work queue has not found out yet */
-		if (!smc->driven)
-			smc_connect_progress(smc);
-		break;
-	default:
-		if (sk->sk_socket->state != SS_CONNECTING)
-			return -EISCONN;
-	}
 
 	err = smc_connect_wait(smc, sock_sndtimeo(sk, flags & O_NONBLOCK));
 	if (err)
 		return err == -EAGAIN ? pending : err;
-	err = tell_outcome(smc);
-	if (err && smc->state == SMC_SOCK_INIT) {
-		sk->sk_socket->state = SS_UNCONNECTED;
-		sk->sk_shutdown = 0;
-	}
+	if (disconnects != sk->sk_disconnects)
+		return -EPIPE;		/* another thread; as TCP */
+	return tell_outcome(sock, smc, addr, addr_len, flags);
+}
+
+static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
+			  u32 reason)
+{
+	int err;
+
+	smc_fallback_unconnected(sock, reason);
+	err = __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	smc_fallen_add(sock->sk, reason, 0);
 	return err;
+}
+
+static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = NULL;
+	u32 reason;
+	int err = 0;
+
+	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
+		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	reason = excluded_from_smc(sk, addr, addr_len);
+	if (!reason)
+		err = start(sock, addr, addr_len, &smc, &reason);
+	if (reason)
+		return connect_as_tcp(sock, addr, addr_len, flags, reason);
+	if (err)
+		return err;
+	smc_connect_progress(smc);	/* nearby, TCP is connected already */
+	if (flags & O_NONBLOCK) {
+		stop_driving(smc);
+		err = -EINPROGRESS;	/* whatever is known already, as TCP */
+	} else {
+		smc_sock_drive(smc, SMC_DRIVER_LEAVE);
+		err = wait_and_tell(sock, smc, addr, addr_len, flags, -EINPROGRESS);
+	}
+	smc_conn_put(&smc->conn);
+	return err;
+}
+
+static int connect_again(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
+			 int addr_len, int flags)
+{
+	int err;
+
+	smc_conn_get(&smc->conn);
+	/* Tell what has happened, also if the work queue has not found out yet */
+	if (smc_connect_under_way(smc) && !smc_sock_is_driven_by_caller(smc))
+		smc_connect_progress(smc);
+	err = wait_and_tell(sock, smc, addr, addr_len, flags, -EALREADY);
+	smc_conn_put(&smc->conn);
+	return err;
+}
+
+static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!smc_ops_are_ours(sock))
+		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	if (addr_len < (int)sizeof(addr->sa_family))
+		return -EINVAL;
+	if (addr->sa_family == AF_UNSPEC) {
+		if (smc)
+			smc_close_disconnect(smc);
+		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	}
+	if (smc && smc->state == SMC_SOCK_LISTEN) {
+		if (sk->sk_state == TCP_LISTEN)
+			return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+		smc_accept_end(smc);	/* TCP was made to listen no more (ss -K) */
+		smc = NULL;
+	}
+	if (!smc || smc->state == SMC_SOCK_INIT)
+		return connect_first(sock, addr, addr_len, flags);
+	return connect_again(sock, smc, addr, addr_len, flags);
 }
 
 /**
@@ -382,14 +493,12 @@ static int connect_locked(struct smc_sock *smc, struct sockaddr *addr, int addr_
  */
 int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
+	bool has_module = smc_call_begin();
 	int err;
 
-	if (smc_sock_is_tcp(smc))
-		return tcp->ops->connect(tcp, addr, addr_len, flags);
-	lock_sock(&smc->sk);
-	err = connect_locked(smc, addr, addr_len, flags);
-	release_sock(&smc->sk);
+	lock_sock(sock->sk);
+	err = connect_locked(sock, addr, addr_len, flags);
+	release_sock(sock->sk);
+	smc_call_end(has_module);
 	return err;
 }

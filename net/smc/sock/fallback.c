@@ -1,116 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one-way door to TCP.
- *
- * The file of the descriptor is turned over to the inner TCP socket: from then
- * on system calls reach it directly, and it costs and behaves as a TCP socket.
- * The outer socket stays behind until the file is released, which finds it
- * through the inode; system calls that had got hold of it before delegate.
- *
- * Whoever polled before, waits on the outer socket's queue. A bridge, an entry in
- * the inner socket's queue, passes wake-ups on; most sockets need none.
+ * The one-way door to TCP: the sock gets TCP's tables back, and nothing of ours is left in the path
+ * of a call. Whoever polls is on the queue that TCP wakes from then on.
  */
-
-#include <linux/fs.h>
 
 #include "../event.h"
 #include "../stats.h"
 #include "../trace.h"
+#include "fallen.h"
 #include "sock.h"
 
-static int pass_on(wait_queue_entry_t *entry, unsigned int mode, int sync, void *key)
+static void report(struct sock *sk, enum smc_role role, u32 reason, u32 peer_diagnosis)
 {
-	struct smc_sock *smc = container_of(entry, struct smc_sock, bridge);
-
-	__wake_up(sk_sleep(&smc->sk), mode, 1, key);
-	return 0;
-}
-
-/*
- * Turn the file over. Owners of O_ASYNC are on a list that belongs to the socket
- * found through the file, so it moves as well.
- */
-static void turn_over(struct smc_sock *smc, struct socket *outer)
-{
-	struct socket *tcp = smc->tcp;
-	struct file *file = outer->file;
-
-	if (!file)
-		return;
-	tcp->file = file;
-	tcp->wq.fasync_list = outer->wq.fasync_list;
-	outer->wq.fasync_list = NULL;
-	if (tcp->wq.fasync_list) {
-		lock_sock(tcp->sk);
-		sock_set_flag(tcp->sk, SOCK_FASYNC);
-		release_sock(tcp->sk);
-	}
-
-	/* Paired with poll: who comes later sees the state, and uses the inner queue */
-	smp_mb();
-	if (skwq_has_sleeper(&outer->wq)) {
-		init_waitqueue_func_entry(&smc->bridge, pass_on);
-		add_wait_queue(&tcp->wq.wait, &smc->bridge);
-	}
-	WRITE_ONCE(file->private_data, tcp);
+	smc_stats_fallback(&smc_net(sock_net(sk))->fallbacks, role, reason);
+	smc_event_fallback(sk, role, reason, peer_diagnosis);
+	trace_smc_switch_to_fallback(sk, sk, reason);
 }
 
 /**
  * smc_fallback() - become a TCP socket
- * @smc: the socket, locked; new, or with an established TCP connection
+ * @smc: the socket, locked, with an established TCP connection; child or not. The caller has a
+ *	reference
  * @reason: enum smc_reason
  * @peer_diagnosis: what the peer's Decline said, or 0
  *
- * May sleep. There is no way back.
+ * There is no way back. May sleep.
  */
 void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = smc->conn.sk;
 
-	smc->reason = reason;
-	smc->peer_diagnosis = peer_diagnosis;
-	smc_stats_fallback(&smc_net(sock_net(sk))->fallbacks, smc->conn.role, reason);
-	smc_event_fallback(smc->tcp->sk, smc->conn.role, reason, peer_diagnosis);
-	trace_smc_switch_to_fallback(sk, smc->tcp->sk, reason);
-	smc_tcp_unhook(smc);
-	smc_tcp_offer_smc(smc, false);
-	smc_tcp_unquiet(smc);
-	smc_sockopt_sync(smc);
-	smc_sockopt_pass_rcvlowat(smc);
-
-	sk->sk_state = smc->tcp->sk->sk_state;
+	report(sk, smc->conn.role, reason, peer_diagnosis);
+	smc_fallen_add(sk, reason, peer_diagnosis);
 	smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
-	if (sk->sk_socket)
-		turn_over(smc, sk->sk_socket);
+	smc_option_withdraw(smc);
+	smc_sock_detach(smc);
+	if (!sk->sk_socket)
+		return;		/* a child: accept() gives TCP's tables to it */
+	smc_ops_to_tcp(sk->sk_socket);
 	sk->sk_state_change(sk);
-	if (sk->sk_state == TCP_ESTABLISHED && smc->tcp->sk->sk_socket)
-		sk_wake_async(smc->tcp->sk, SOCK_WAKE_IO, POLL_OUT);
+	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
 /**
- * smc_fallback_graft() - a child that fell back is accepted
- * @smc: the child, locked
- * @sock: its new struct socket
- */
-void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
-{
-	turn_over(smc, sock);
-}
-
-/**
- * smc_fallback_release() - the end of a socket that fell back
- * @smc: the socket, locked
- * @sock: its struct socket, NULL for a child that was not accepted
+ * smc_fallback_unconnected() - a socket can only become a TCP connection
+ * @sock: it, with our operations, locked, not connected and not listening
+ * @reason: enum smc_reason
  *
- * May sleep.
+ * Does not sleep. Once it is connected, smc_fallen_add() is due.
  */
-void smc_fallback_release(struct smc_sock *smc, struct socket *sock)
+void smc_fallback_unconnected(struct socket *sock, u32 reason)
 {
-	/* An owner that was about to register while we turned the file over */
-	if (sock && sock->wq.fasync_list && sock->file)
-		fasync_helper(-1, sock->file, 0, &sock->wq.fasync_list);
-	if (smc->bridge.func)
-		remove_wait_queue(&smc->tcp->wq.wait, &smc->bridge);
-	smc_tcp_release(smc, !sock);
-	smc->sk.sk_state = TCP_CLOSE;
+	struct smc_sock *smc = smc_sk(sock->sk);
+
+	report(sock->sk, SMC_CLIENT, reason, 0);
+	if (smc) {
+		smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
+		smc_sock_detach(smc);
+	}
+	smc_option_disown(sock->sk);
+	smc_ops_to_tcp(sock);
 }

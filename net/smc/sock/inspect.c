@@ -10,13 +10,13 @@
 #include "inspect.h"
 
 /**
- * smc_sock_next() - walk over all sockets of a namespace
+ * smc_sock_next() - walk over all sockets of a namespace that are on their way to SMC, or there
  * @net: the namespace
- * @prev: the socket before, whose reference is given back; NULL to start
+ * @prev: the one before, whose reference is given back; NULL to start
  *
  * The walk sees each socket that is there all the time exactly once, and none
- * that is created meanwhile. Between two steps no lock is held. To end early, put
- * the last socket. May sleep.
+ * that is created meanwhile. Between two steps no lock is held. To end early, call smc_sock_put()
+ * for the last. May sleep.
  *
  * Return: the next socket, with a reference, or NULL at the end.
  */
@@ -27,62 +27,48 @@ struct smc_sock *smc_sock_next(struct net *net, struct smc_sock *prev)
 	struct smc_sock *next = NULL;
 
 	spin_lock_bh(&sn->socks_lock);
-	/* A socket leaves the list when it is destroyed, so @prev is on it */
+	/* A socket leaves the list with its last reference, so @prev is on it */
 	node = prev ? prev->node.next : sn->socks.first;
 	for (; node && !next; node = node->next) {
 		struct smc_sock *smc = hlist_entry(node, struct smc_sock, node);
 
-		/* Those without references wait for a grace period */
-		if (refcount_inc_not_zero(&smc->sk.sk_refcnt))
+		if (smc_conn_get_not_zero(&smc->conn))
 			next = smc;
 	}
 	spin_unlock_bh(&sn->socks_lock);
 	if (prev)
-		sock_put(&prev->sk);
+		smc_conn_put(&prev->conn);
 	return next;
 }
 EXPORT_SYMBOL_GPL(smc_sock_next);
 
-/* @from is the inner socket, or the outer one when that has taken over its addresses */
-static void copy_addresses(const struct sock *from, bool v6, struct smc_sock_info *out)
+/**
+ * smc_sock_put() - end a walk
+ * @smc: what smc_sock_next() returned last
+ */
+void smc_sock_put(struct smc_sock *smc)
 {
-	out->local_port = inet_sk(from)->inet_sport;
-	out->peer_port = from->sk_dport;
-	out->interface = READ_ONCE(from->sk_bound_dev_if);
+	smc_conn_put(&smc->conn);
+}
+EXPORT_SYMBOL_GPL(smc_sock_put);
+
+static void copy_tcp(struct sock *sk, struct smc_sock_info *out)
+{
+	out->sk = sk;
+	out->tcp_state = READ_ONCE(sk->sk_state);
+	out->local_port = inet_sk(sk)->inet_sport;
+	out->peer_port = out->tcp_state == TCP_LISTEN ? 0 : sk->sk_dport;
+	out->interface = READ_ONCE(sk->sk_bound_dev_if);
+	out->shutdown = READ_ONCE(sk->sk_shutdown);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (v6) {
-		out->local = from->sk_v6_rcv_saddr;
-		out->peer = from->sk_v6_daddr;
+	if (sk->sk_family == AF_INET6) {
+		out->local = sk->sk_v6_rcv_saddr;
+		out->peer = sk->sk_v6_daddr;
 		return;
 	}
 #endif
-	out->local.s6_addr32[0] = from->sk_rcv_saddr;
-	out->peer.s6_addr32[0] = from->sk_daddr;
-}
-
-static void copy_tcp(struct smc_sock *smc, struct smc_sock_info *out)
-{
-	const struct sock *tcp = smc_tcp_get(smc);
-
-	out->tcp_state = TCP_CLOSE;
-	if (tcp) {
-		copy_addresses(tcp, tcp->sk_family == AF_INET6, out);
-		/*
-		 * When it is reset it loses them, perhaps just now; before that the outer
-		 * one took them over. Paired with the unlock in smc_tcp_reset().
-		 */
-		smp_rmb();
-		if (!READ_ONCE(tcp->sk_dport) && smc->sk.sk_dport)
-			copy_addresses(&smc->sk, smc->v6, out);
-		out->tcp_state = READ_ONCE(tcp->sk_state);
-		if (out->state == SMC_SOCK_FALLBACK)
-			out->shutdown = READ_ONCE(tcp->sk_shutdown);
-		sock_put((struct sock *)tcp);
-	} else {
-		copy_addresses(&smc->sk, smc->v6, out);
-	}
-	if (out->tcp_state == TCP_LISTEN)
-		out->peer_port = 0;
+	out->local.s6_addr32[0] = sk->sk_rcv_saddr;
+	out->peer.s6_addr32[0] = sk->sk_daddr;
 }
 
 /**
@@ -95,17 +81,30 @@ static void copy_tcp(struct smc_sock *smc, struct smc_sock_info *out)
 void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out)
 {
 	memset(out, 0, sizeof(*out));
-	/* Whoever sets the state has set before what belongs to it */
-	out->state = smp_load_acquire(&smc->state);
-	out->shutdown = READ_ONCE(smc->sk.sk_shutdown);
-	copy_tcp(smc, out);
-	if (out->state == SMC_SOCK_FALLBACK) {
-		out->reason = READ_ONCE(smc->reason);
-		out->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
-	}
-	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_CLOSED)
+	out->state = smc_sock_state(smc);
+	copy_tcp(smc->conn.sk, out);
+	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_WAITING)
 		return;
 	out->shutdown = READ_ONCE(smc->conn.shutdown);
 	out->connected = smc_conn_inspect(&smc->conn, &out->conn);
 }
 EXPORT_SYMBOL_GPL(smc_sock_inspect);
+
+/**
+ * smc_fallen_inspect() - what is this connection, which fell back?
+ * @sk: its sock; the caller holds a reference
+ * @fallen: what smc_fallen_next() has told
+ * @out: the answer
+ *
+ * Process context.
+ */
+void smc_fallen_inspect(struct sock *sk, const struct smc_fallen *fallen,
+			struct smc_sock_info *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->state = SMC_SOCK_FALLBACK;
+	copy_tcp(sk, out);
+	out->reason = fallen->reason;
+	out->peer_diagnosis = fallen->peer_diagnosis;
+}
+EXPORT_SYMBOL_GPL(smc_fallen_inspect);

@@ -6,12 +6,14 @@
 #include <linux/in6.h>
 
 #include "../conn/inspect.h"
+#include "fallen.h"
 #include "sock.h"
 
 /**
  * struct smc_sock_info - a copy of what a socket is
  * @state: what it is
- * @tcp_state: TCP_* of the inner socket; TCP_CLOSE if it is gone
+ * @sk: the TCP sock
+ * @tcp_state: TCP_*
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN
  * @local: local address; an IPv4 address is in the first word, the rest is zero
  * @peer: peer's address
@@ -25,6 +27,7 @@
  */
 struct smc_sock_info {
 	enum smc_sock_state state;
+	struct sock *sk;
 	u8 tcp_state;
 	u8 shutdown;
 	struct in6_addr local;
@@ -39,6 +42,9 @@ struct smc_sock_info {
 };
 
 struct smc_sock *smc_sock_next(struct net *net, struct smc_sock *prev);
+void smc_sock_put(struct smc_sock *smc);
 void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out);
+void smc_fallen_inspect(struct sock *sk, const struct smc_fallen *fallen,
+			struct smc_sock_info *out);
 
 #endif /* _NET_SMC_SOCK_INSPECT_H */

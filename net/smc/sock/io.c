@@ -1,48 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sending, receiving, polling, shutdown, ioctls */
+/*
+ * Sending, receiving, polling, shutdown: of an SMC connection, until the socket has fallen back.
+ */
 
 #include <linux/net_tstamp.h>
 #include <linux/poll.h>
 #include <linux/skbuff.h>
-#include <linux/sockios.h>
-#include <linux/uaccess.h>
 #include <net/busy_poll.h>
-#include <asm/ioctls.h>
+#include <net/tcp.h>
 
 #include "../compat/compat.h"
 #include "../conn/close.h"
-#include "../conn/conn.h"
 #include "sock.h"
-
-/* While a call is inside of the connection, it is not made new; see smc_sock_disconnect() */
-static void enter(struct smc_sock *smc)
-{
-	atomic_inc(&smc->users);
-}
-
-static void leave(struct smc_sock *smc)
-{
-	if (atomic_dec_and_test(&smc->users) &&
-	    unlikely(READ_ONCE(smc->state) != SMC_SOCK_ACTIVE))
-		wake_up_var(&smc->users);
-}
 
 /*
  * MSG_ZEROCOPY over SMC: the bytes are copied into the peer's ring before the call
- * returns, and this is what its completion says. Completions go through the error
- * queue of the inner socket, which counts the calls also after a fallback.
+ * returns, and this is what its completion says. Completions go through TCP's error
+ * queue, which counts the calls also after a fallback.
  */
 static int zerocopy_begin(struct smc_sock *smc, const struct msghdr *msg, size_t len,
 			  struct ubuf_info **completion)
 {
-	struct sock *tcp = smc->tcp->sk;
+	struct sock *sk = smc->conn.sk;
 
 	*completion = NULL;
 	/* Those with a completion of their own (io_uring) keep it */
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
-	    !sock_flag(tcp, SOCK_ZEROCOPY))
+	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
-	*completion = msg_zerocopy_realloc(tcp, len, NULL);
+	*completion = msg_zerocopy_realloc(sk, len, NULL);
 	if (!*completion)
 		return -ENOBUFS;
 	uarg_to_msgzc(*completion)->zerocopy = 0;
@@ -56,13 +42,13 @@ static void zerocopy_end(struct smc_sock *smc, struct ubuf_info *completion, int
 		return;
 	}
 	net_zcopy_put(completion);
-	sk_error_report(&smc->sk);
+	smc_conn_wake_error(&smc->conn);
 }
 
 /* Is there more to do than to send, see ancillary.c? */
 static bool is_observed(const struct smc_sock *smc, const struct msghdr *msg)
 {
-	return msg->msg_controllen || READ_ONCE(smc->sk.sk_tsflags) &
+	return msg->msg_controllen || READ_ONCE(smc->conn.sk->sk_tsflags) &
 	       (SOF_TIMESTAMPING_TX_RECORD_MASK | SOF_TIMESTAMPING_OPT_ID);
 }
 
@@ -82,13 +68,13 @@ static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	ret = zerocopy_begin(smc, msg, len, &completion);
 	if (ret)
 		return ret;
-	enter(smc);
+	smc_sock_enter(smc);
 	ret = smc_tx_sendmsg(&smc->conn, msg, len);
-	leave(smc);
 	if (completion)
 		zerocopy_end(smc, completion, ret);
-	if (ret > 0 && stamps && smc->state == SMC_SOCK_ACTIVE && smc->conn.transport)
+	if (ret > 0 && stamps && smc->state == SMC_SOCK_ACTIVE)
 		smc_ancillary_sent(smc, stamps);
+	smc_sock_exit_call(smc);
 	return ret;
 }
 
@@ -96,18 +82,19 @@ static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
  * Small transfers are most often done under the spin lock alone, without owning the
  * socket. Return: as the whole call, or 0 if it has to be done the long way.
  */
-static int try_send(struct smc_sock *smc, struct msghdr *msg, size_t len)
+static int try_send(struct sock *sk, struct msghdr *msg, size_t len)
 {
-	spinlock_t *lock = &smc->sk.sk_lock.slock;
+	struct smc_sock *smc;
 	int ret = 0;
 
-	if (!len || len > SMC_TRY_MAX || is_observed(smc, msg) ||
+	if (!len || len > SMC_TRY_MAX ||
 	    msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE))
 		return 0;
-	spin_lock_bh(lock);
-	if (!smc->sk.sk_lock.owned && smc->state == SMC_SOCK_ACTIVE)
+	spin_lock_bh(&sk->sk_lock.slock);
+	smc = smc_sk(sk);
+	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE && !is_observed(smc, msg))
 		ret = smc_tx_try(&smc->conn, msg, len);
-	spin_unlock_bh(lock);
+	spin_unlock_bh(&sk->sk_lock.slock);
 	return ret;
 }
 
@@ -115,53 +102,116 @@ static int try_send(struct smc_sock *smc, struct msghdr *msg, size_t len)
 static bool may_wait(const struct smc_sock *smc, int flags)
 {
 	const struct smc_conn *conn = &smc->conn;
-	const struct sock *sk = &smc->sk;
+	const struct sock *sk = conn->sk;
 
 	return !(flags & MSG_DONTWAIT) && sk->sk_rcvtimeo == MAX_SCHEDULE_TIMEOUT &&
 	       !smc_rx_available(conn) && !READ_ONCE(conn->tx.held) && !sk_can_busy_loop(sk);
 }
 
-/* If there is nothing yet: @wait, and we are inside of the connection until smc_recvmsg() ends */
-static int try_receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags,
-		       bool *wait)
+/**
+ * struct receiver - a receive call
+ * @msg: where the data goes
+ * @len: space there
+ * @flags: of the call
+ * @waits: there was nothing: what to wait for, inside of which we are
+ * @observer: the connection that bytes have come from, if the program wants to know more of them
+ */
+struct receiver {
+	struct msghdr *msg;
+	size_t len;
+	int flags;
+	struct smc_sock *waits;
+	struct smc_sock *observer;
+};
+
+static bool wants_ancillary(const struct smc_sock *smc, const struct msghdr *msg)
 {
-	spinlock_t *lock = &smc->sk.sk_lock.slock;
+	return READ_ONCE(smc->conn.rx.stamp) || msg->msg_get_inq ||
+	       tcp_sk(smc->conn.sk)->recvmsg_inq;
+}
+
+/* For smc_ancillary_received(), which sleeps */
+static void remember_observer(struct receiver *r, struct smc_sock *smc)
+{
+	if (likely(!wants_ancillary(smc, r->msg)))
+		return;
+	smc_sock_enter(smc);
+	r->observer = smc;
+}
+
+/* If there is nothing yet: r->waits, until end_wait() */
+static int try_receive(struct sock *sk, struct receiver *r, bool may_sleep)
+{
+	struct smc_sock *smc;
 	int ret = 0;
 
-	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL) || smc_compat_may_allocate(&msg->msg_iter))
+	if (r->flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL) || smc_compat_may_allocate(&r->msg->msg_iter))
 		return 0;
-	spin_lock_bh(lock);
-	if (!smc->sk.sk_lock.owned && smc->state == SMC_SOCK_ACTIVE) {
-		ret = smc_rx_try(&smc->conn, msg, len);
-		if (!ret && !*wait && may_wait(smc, flags)) {
-			*wait = true;
-			enter(smc);
+	spin_lock_bh(&sk->sk_lock.slock);
+	smc = smc_sk(sk);
+	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE) {
+		ret = smc_rx_try(&smc->conn, r->msg, r->len);
+		if (ret) {
+			remember_observer(r, smc);
+		} else if (may_sleep && may_wait(smc, r->flags)) {
+			r->waits = smc;
+			smc_sock_enter(smc);
 		}
 	}
-	spin_unlock_bh(lock);
+	spin_unlock_bh(&sk->sk_lock.slock);
 	return ret;
 }
 
-static int sendmsg_locked(struct smc_sock *smc, struct msghdr *msg, size_t len)
+/* The connection is not there yet, but may be soon. Return: as smc_connect_wait() */
+static int wait_until_connected(struct sock *sk, long timeo)
 {
-	struct sock *sk = &smc->sk;
+	struct smc_sock *smc = smc_sk(sk);
 	int err;
 
-	if (msg->msg_flags & MSG_FASTOPEN && smc->state == SMC_SOCK_INIT) {
-		smc_fallback(smc, SMC_REASON_OPTION, 0);
+	if (!smc || !smc_connect_under_way(smc))
 		return 0;
-	}
-	err = smc_connect_wait(smc, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+	smc_conn_get(&smc->conn);
+	err = smc_connect_wait(smc, timeo);
+	smc_conn_put(&smc->conn);
+	return err;
+}
+
+/*
+ * A socket that is not connected, and may be at any moment: TCP, which takes the lock itself, might
+ * find the connection below SMC. So we say what TCP would.
+ */
+static int receive_unconnected(struct sock *sk, int flags)
+{
+	if (sk->sk_state == TCP_LISTEN)
+		return -ENOTCONN;
+	if (flags & MSG_OOB)
+		return -EINVAL;
+	if (sock_flag(sk, SOCK_DONE))
+		return 0;
+	if (sk->sk_err)
+		return sock_error(sk);
+	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
+/* Return: as the whole call, or 0 and *@by_tcp */
+static int send_locked(struct socket *sock, struct msghdr *msg, size_t len, bool *by_tcp)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
+	int err;
+
+	if (msg->msg_flags & MSG_FASTOPEN && !smc_sk(sk) && smc_ops_are_ours(sock))
+		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
+	err = wait_until_connected(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (err)
 		return err;
-	switch (smc->state) {
-	case SMC_SOCK_ACTIVE:
-		return send_active(smc, msg, len);
-	case SMC_SOCK_FALLBACK:
+	*by_tcp = !smc_ops_are_ours(sock);
+	if (*by_tcp)
 		return 0;
-	default:
+	smc = smc_sk(sk);
+	if (!smc || smc->state != SMC_SOCK_ACTIVE)
 		return sk_stream_error(sk, msg->msg_flags, -EPIPE);
-	}
+	return send_active(smc, msg, len);
 }
 
 /**
@@ -174,70 +224,86 @@ static int sendmsg_locked(struct smc_sock *smc, struct msghdr *msg, size_t len)
  */
 int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
+	struct sock *sk = sock->sk;
+	bool by_tcp = false;
+	bool has_module;
 	int ret;
 
-	ret = try_send(smc, msg, len);
+	ret = try_send(sk, msg, len);
 	if (ret)
 		return ret;
-	if (!smc_sock_is_tcp(smc)) {
-		lock_sock(&smc->sk);
-		ret = sendmsg_locked(smc, msg, len);
-		release_sock(&smc->sk);
-		if (ret || !smc_sock_is_tcp(smc))
-			return ret;
-	}
-	return tcp->ops->sendmsg(tcp, msg, len);
+	has_module = smc_call_begin();
+	lock_sock(sk);
+	ret = send_locked(sock, msg, len, &by_tcp);
+	release_sock(sk);
+	if (by_tcp)
+		ret = smc_ops_of_tcp(sk)->sendmsg(sock, msg, len);
+	smc_call_end(has_module);
+	return ret;
 }
 
-static int recvmsg_locked(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
+static int receive_active(struct smc_sock *smc, struct receiver *r)
 {
 	struct smc_conn *conn = &smc->conn;
-	int err;
-
-	err = smc_connect_wait(smc, sock_rcvtimeo(&smc->sk, flags & MSG_DONTWAIT));
-	if (err)
-		return err;
-	switch (smc->state) {
-	case SMC_SOCK_ACTIVE:
-		if (flags & MSG_OOB) {
-			smc_conn_count(conn, SMC_STAT_URGENT, 1);
-			return smc_urgent_recv(conn, msg, len, flags);
-		}
-		enter(smc);
-		err = smc_rx_recvmsg(conn, msg, len, flags);
-		leave(smc);
-		return err;
-	case SMC_SOCK_FALLBACK:
-		return 0;
-	default:
-		if (flags & MSG_OOB && smc->state != SMC_SOCK_LISTEN)
-			return -EINVAL;
-		if (smc->sk.sk_err || !(smc->sk.sk_shutdown & RCV_SHUTDOWN))
-			return sock_error(&smc->sk) ?: -ENOTCONN;
-		return 0;
-	}
-}
-
-static int receive(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
-{
-	struct socket *tcp = smc->tcp;
 	int ret;
 
-	if (!smc_sock_is_tcp(smc) && !(flags & MSG_ERRQUEUE)) {
-		lock_sock(&smc->sk);
-		ret = recvmsg_locked(smc, msg, len, flags);
-		release_sock(&smc->sk);
-		if (ret || !smc_sock_is_tcp(smc))
-			return ret;
+	if (r->flags & MSG_OOB) {
+		smc_conn_count(conn, SMC_STAT_URGENT, 1);
+		return smc_urgent_recv(conn, r->msg, r->len, r->flags);
 	}
-	return tcp->ops->recvmsg(tcp, msg, len, flags);
+	smc_sock_enter(smc);
+	ret = smc_rx_recvmsg(conn, r->msg, r->len, r->flags);
+	if (ret >= 0 && smc->state == SMC_SOCK_ACTIVE)
+		remember_observer(r, smc);
+	smc_sock_exit_call(smc);
+	return ret;
 }
 
-static bool wants_ancillary(const struct smc_sock *smc, const struct msghdr *msg)
+/* Return: as the whole call, or 0 and *@by_tcp */
+static int receive_locked(struct socket *sock, struct receiver *r, bool *by_tcp)
 {
-	return READ_ONCE(smc->conn.rx.stamp) || READ_ONCE(smc->inq) || msg->msg_get_inq;
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
+	int err;
+
+	err = wait_until_connected(sk, sock_rcvtimeo(sk, r->flags & MSG_DONTWAIT));
+	if (err)
+		return err;
+	*by_tcp = !smc_ops_are_ours(sock);
+	if (*by_tcp)
+		return 0;
+	smc = smc_sk(sk);
+	if (!smc || smc->state != SMC_SOCK_ACTIVE)
+		return receive_unconnected(sk, r->flags);
+	return receive_active(smc, r);
+}
+
+static int receive(struct socket *sock, struct receiver *r)
+{
+	struct sock *sk = sock->sk;
+	bool by_tcp = r->flags & MSG_ERRQUEUE;
+	bool has_module = smc_call_begin();
+	int ret = 0;
+
+	if (!by_tcp) {
+		lock_sock(sk);
+		ret = receive_locked(sock, r, &by_tcp);
+		release_sock(sk);
+	}
+	if (by_tcp)
+		ret = smc_ops_of_tcp(sk)->recvmsg(sock, r->msg, r->len, r->flags);
+	smc_call_end(has_module);
+	return ret;
+}
+
+static int wait_and_receive(struct sock *sk, struct receiver *r)
+{
+	int ret;
+
+	smc_rx_wait(&r->waits->conn);
+	ret = try_receive(sk, r, false);
+	smc_sock_exit_call(r->waits);
+	return ret;
 }
 
 /**
@@ -251,22 +317,18 @@ static bool wants_ancillary(const struct smc_sock *smc, const struct msghdr *msg
  */
 int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	bool waited = false;
+	struct receiver r = { .msg = msg, .len = len, .flags = flags };
 	int ret;
 
-	ret = try_receive(smc, msg, len, flags, &waited);
-	if (waited) {
-		smc_rx_wait(&smc->conn);
-		ret = try_receive(smc, msg, len, flags, &waited);
-	}
+	ret = try_receive(sock->sk, &r, true);
+	if (r.waits)
+		ret = wait_and_receive(sock->sk, &r);
 	if (!ret)
-		ret = receive(smc, msg, len, flags);
-	if (unlikely(wants_ancillary(smc, msg)) && ret >= 0 && !smc_sock_is_tcp(smc) &&
-	    !(flags & MSG_ERRQUEUE))
-		smc_ancillary_received(smc, msg, ret && !(flags & MSG_OOB));
-	if (waited)
-		leave(smc);
+		ret = receive(sock, &r);
+	if (unlikely(r.observer)) {
+		smc_ancillary_received(r.observer, msg, ret && !(flags & MSG_OOB));
+		smc_sock_exit_call(r.observer);
+	}
 	return ret;
 }
 
@@ -274,7 +336,7 @@ static bool poll_writable(struct smc_conn *conn)
 {
 	if (smc_tx_writable(conn))
 		return true;
-	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, conn->sk);
+	smc_conn_wants_space(conn);
 	WRITE_ONCE(conn->tx.waiting, true);
 	/* Paired with the barrier in conn/cdc.c, apply() */
 	smp_mb();
@@ -297,6 +359,9 @@ static __poll_t poll_active(struct smc_sock *smc)
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (READ_ONCE(conn->urgent.ready))
 		mask |= EPOLLPRI;
+	if ((READ_ONCE(conn->failed) && READ_ONCE(conn->sk->sk_err)) ||
+	    !skb_queue_empty_lockless(&conn->sk->sk_error_queue))
+		mask |= EPOLLERR;
 	return mask;
 }
 
@@ -310,88 +375,36 @@ static __poll_t poll_active(struct smc_sock *smc)
  */
 __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct sock *sk = &smc->sk;
+	struct smc_sock *smc;
+	bool by_tcp = false;
 	__poll_t mask = 0;
 
-	/* Paired with the barrier in turn_over(): either we see the state, or it us */
+	smc_call_enter();
+	/* Before the look: who changes the state wakes those on the queue */
 	sock_poll_wait(file, sock, wait);
-	if (smc_sock_is_tcp(smc))
-		return smc->tcp->ops->poll(file, smc->tcp, wait);
-
-	switch (READ_ONCE(smc->state)) {
+	rcu_read_lock();
+	smc = smc_sk(sock->sk);
+	switch (smc ? smc_sock_state(smc) : SMC_SOCK_INIT) {
 	case SMC_SOCK_LISTEN:
 		WRITE_ONCE(smc->queue.blocking, false);
 		if (smc_accept_ready(smc))
 			mask = EPOLLIN | EPOLLRDNORM;
+		by_tcp = inet_sk_state_load(sock->sk) != TCP_LISTEN;
 		break;
 	case SMC_SOCK_ACTIVE:
-		rcu_read_lock();
-		if (READ_ONCE(smc->state) == SMC_SOCK_ACTIVE)
-			mask = poll_active(smc);
-		rcu_read_unlock();
+		mask = poll_active(smc);
 		break;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
 		break;
 	default:
-		mask = EPOLLHUP | EPOLLOUT | EPOLLWRNORM;
-		if (sk->sk_shutdown & RCV_SHUTDOWN)	/* connecting failed */
-			mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+		by_tcp = true;
 	}
-	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&smc->tcp->sk->sk_error_queue))
-		mask |= EPOLLERR;
+	rcu_read_unlock();
+	if (by_tcp)
+		mask = smc_ops_of_tcp(sock->sk)->poll(file, sock, NULL);
+	smc_call_leave();
 	return mask;
-}
-
-/* Return: an amount, or a negative errno; -ENOIOCTLCMD for all others */
-static int ioctl_locked(struct smc_sock *smc, unsigned int cmd)
-{
-	struct smc_conn *conn = &smc->conn;
-	bool active = smc->state == SMC_SOCK_ACTIVE;
-
-	switch (cmd) {
-	case SIOCINQ:
-		if (smc->state == SMC_SOCK_LISTEN)
-			return -EINVAL;
-		return active ? smc_rx_amount(conn) : 0;
-	case SIOCOUTQ:
-		if (smc->state == SMC_SOCK_LISTEN)
-			return -EINVAL;
-		return active ? smc_tx_outstanding(conn) : 0;
-	case SIOCOUTQNSD:
-		if (smc->state == SMC_SOCK_LISTEN)
-			return -EINVAL;
-		return 0;	/* what a send call returned is in the peer's ring */
-	case SIOCATMARK:
-		return active && smc_urgent_at_mark(conn);
-	default:
-		return -ENOIOCTLCMD;
-	}
-}
-
-/**
- * smc_ioctl() - the ioctl system call
- * @sock: the socket
- * @cmd: which
- * @arg: its argument
- *
- * Return: as TCP.
- */
-int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
-{
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
-	int answer = -ENOIOCTLCMD;
-
-	if (!smc_sock_is_tcp(smc)) {
-		lock_sock(&smc->sk);
-		answer = ioctl_locked(smc, cmd);
-		release_sock(&smc->sk);
-	}
-	if (answer == -ENOIOCTLCMD)
-		return tcp->ops->ioctl(tcp, cmd, arg);
-	return answer < 0 ? answer : put_user(answer, (int __user *)arg);
 }
 
 static int shutdown_active(struct smc_sock *smc, int how)
@@ -413,28 +426,25 @@ static int shutdown_active(struct smc_sock *smc, int how)
 	return 0;
 }
 
-static int shutdown_locked(struct smc_sock *smc, int how)
+/* Return: as the whole call, or 1 if that is for TCP */
+static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
 {
-	struct sock *sk = &smc->sk;
-
 	switch (smc->state) {
 	case SMC_SOCK_ACTIVE:
 		return shutdown_active(smc, how);
 	case SMC_SOCK_LISTEN:
 		if (!(how & RCV_SHUTDOWN))
 			return 0;
-		smc_accept_flush(smc);
-		kernel_sock_shutdown(smc->tcp, SHUT_RDWR);
-		sk->sk_state_change(sk);
-		return 0;
+		smc_accept_end(smc);
+		return 1;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
-		smc_connect_cancel(smc);
-		sk->sk_socket->state = SS_UNCONNECTED;
-		sk->sk_state_change(sk);
+		smc_connect_cancel(smc, 0);
+		sock->state = SS_UNCONNECTED;
+		smc_conn_wake_all(&smc->conn);
 		return 0;
 	default:
-		return -ENOTCONN;
+		return 1;
 	}
 }
 
@@ -447,16 +457,23 @@ static int shutdown_locked(struct smc_sock *smc, int how)
  */
 int smc_shutdown(struct socket *sock, int how)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
-	int err;
+	bool has_module = smc_call_begin();
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
+	int err = 1;
 
-	if (how < SHUT_RD || how > SHUT_RDWR)
-		return -EINVAL;
-	if (smc_sock_is_tcp(smc))
-		return tcp->ops->shutdown(tcp, how);
-	lock_sock(&smc->sk);
-	err = shutdown_locked(smc, how + 1);
-	release_sock(&smc->sk);
+	if (how >= SHUT_RD && how <= SHUT_RDWR) {
+		lock_sock(sk);
+		smc = smc_sk(sk);
+		if (smc) {
+			smc_conn_get(&smc->conn);
+			err = shutdown_locked(sock, smc, how + 1);
+			smc_conn_put(&smc->conn);
+		}
+		release_sock(sk);
+	}
+	if (err > 0)
+		err = smc_ops_of_tcp(sk)->shutdown(sock, how);
+	smc_call_end(has_module);
 	return err;
 }

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The socket that the application sees, and the TCP socket inside it.
- *
- * Every AF_SMC socket has an inner TCP socket from birth. It carries addresses,
- * options and the handshake; it stays open and idle under an SMC connection, and
- * takes over when the connection falls back.
+ * An SMC socket is a TCP socket, with three things of ours for a while: a table of operations, a
+ * struct smc_sock, and in SMC mode a struct proto. See Documentation/one-socket.rst.
  */
 #ifndef _NET_SMC_SOCK_SOCK_H
 #define _NET_SMC_SOCK_SOCK_H
 
-#include <linux/ipv6.h>
+#include <linux/mutex.h>
 #include <linux/net.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
 
 #include "../conn/conn.h"
 #include "../handshake/handshake.h"
+#include "driver.h"
 
 /**
  * enum smc_sock_state - what the socket is
@@ -25,8 +23,9 @@
  * @SMC_SOCK_CONNECTING: TCP is connecting
  * @SMC_SOCK_HANDSHAKE: the CLC handshake is under way
  * @SMC_SOCK_ACTIVE: an SMC connection; what is left of it tells conn.state
- * @SMC_SOCK_FALLBACK: a TCP connection
- * @SMC_SOCK_CLOSED: dead
+ * @SMC_SOCK_WAITING: an SMC connection that its program has closed, and not yet its peer
+ * @SMC_SOCK_FALLBACK: a TCP connection; a child that was not accepted yet
+ * @SMC_SOCK_CLOSED: the sock does without this
  */
 enum smc_sock_state {
 	SMC_SOCK_INIT,
@@ -35,20 +34,9 @@ enum smc_sock_state {
 	SMC_SOCK_CONNECTING,
 	SMC_SOCK_HANDSHAKE,
 	SMC_SOCK_ACTIVE,
+	SMC_SOCK_WAITING,
 	SMC_SOCK_FALLBACK,
 	SMC_SOCK_CLOSED,
-};
-
-/**
- * struct smc_tcp_hooks - what TCP called before we hooked it
- * @data_ready: sk_data_ready
- * @state_change: sk_state_change
- * @error_report: sk_error_report
- */
-struct smc_tcp_hooks {
-	void (*data_ready)(struct sock *sk);
-	void (*state_change)(struct sock *sk);
-	void (*error_report)(struct sock *sk);
 };
 
 /**
@@ -63,10 +51,13 @@ struct smc_acceptor {
 
 /**
  * struct smc_accept_queue - children of a listening socket
- * @lock: protects all fields; bottom halves are off
+ * @intake: held by whoever takes children from TCP, or steps of children; taken without the socket
+ *	lock, a child's is inside. A kworker does not wait for it
+ * @lock: protects all fields below; interrupts are off, because TCP wakes us so
+ * @ended: the socket does not listen any more: no child may be added
  * @children: all, in handshake or ready; each holds its place until accepted, if not parked
  * @ready: those that accept() can return, the oldest first
- * @stirred: those that accept() is to look at
+ * @news: those that accept() is to look at
  * @incoming: TCP has accepted something that accept() is to take in
  * @retry: TCP may have accepted something that there was no memory for
  * @acceptors: accept() calls that wait
@@ -77,10 +68,12 @@ struct smc_acceptor {
  * @parked: how many of them are parked: without a place in TCP's backlog
  */
 struct smc_accept_queue {
-	spinlock_t lock;	/* protects all fields */
+	struct mutex intake;	/* see above */
+	spinlock_t lock;	/* protects all fields below */
+	bool ended;
 	struct list_head children;
 	struct list_head ready;
-	struct list_head stirred;
+	struct list_head news;
 	bool incoming;
 	bool retry;
 	struct list_head acceptors;
@@ -91,107 +84,89 @@ struct smc_accept_queue {
 };
 
 /**
- * struct smc_sock - an AF_SMC socket
- * @sk: the socket; must be first
- * @inet: the same as seen by generic code of IPPROTO_SMC sockets
- * @tcp: inner TCP socket; NULL when released. Changed under sk_callback_lock as
- *	well, so that smc_tcp_get() needs no more
- * @v6: addresses are IPv6, for monitoring; valid when @tcp is released
- * @hooks: callbacks of @tcp, while they are ours
- * @conn: the connection
+ * struct smc_sock - what a TCP socket has that is on its way to SMC, or there
+ * @conn: the connection; its references are those of this struct
+ * @wq: where TCP wakes us, while it is attached
+ * @entry: in @wq
  * @hs: the handshake, while one is under way
  * @state: what the socket is
- * @reason: enum smc_reason why it fell back
- * @peer_diagnosis: what the peer's Decline said
+ * @driver: struct smc_driver_state, packed; changed by smc_sock_drive() only
+ * @callers: system calls that wait for the end of the handshake
+ * @work: the next look
+ * @is_attached: TCP wakes us
+ * @owns_sk: there is no struct socket: the sock is ours to close
+ * @users: the socket while it is active, and system calls inside of @conn: the last one releases it
+ * @rcvlowat: SO_RCVLOWAT of the program, while the handshake has its own
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
- * @quiet: @tcp delays its acknowledgements for us, and not for the user
- * @kept: closed; @tcp stays until @conn is freed
- * @driven: a system call waits for @work's job and does it itself
- * @postponed: @work came while a program owned the socket, and comes again; socket's spin lock
- * @event: something happened since the last look
- * @users: system calls inside of @conn
- * @inq: TCP_INQ
+ * @quiet: TCP delays its acknowledgements for us, and not for the user
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when that was looked at last
  * @stamp_from: position from which such stamps count
- * @work: steps of the handshake; for a listening socket: new connections
  * @queue: children of a listening socket
  * @listener: parent of a child which was not accepted yet; holds a reference.
  *	Looked at under RCU by events
  * @child: in smc_accept_queue.children
  * @ready: in smc_accept_queue.ready
- * @stirred: in smc_accept_queue.stirred
+ * @news: in smc_accept_queue.news
  * @serial: smc_accept_queue.serial when TCP had accepted it; constant
  * @parked: silent in the handshake, and counted in smc_accept_queue.parked
- * @bridge: passes wake-ups of @tcp to those who polled before the fallback; before that, to the
- *	handshake if @tcp cannot be hooked
  * @node: in smc_net.socks
+ * @rcu: frees it
  *
- * Protected by the socket lock, unless said otherwise; @child, @ready, @stirred
+ * Protected by the socket lock, unless said otherwise; @child, @ready, @news
  * and @parked by the listener's queue lock, @node by smc_net.socks_lock.
  */
 struct smc_sock {
-	union {
-		struct sock sk;
-		struct inet_sock inet;
-	};
-	struct socket *tcp;
-	bool v6;
-	struct smc_tcp_hooks hooks;
 	struct smc_conn conn;
+	struct socket_wq wq;
+	wait_queue_entry_t entry;
 	struct smc_handshake *hs;
 	enum smc_sock_state state;
-	u32 reason;
-	u32 peer_diagnosis;
+	atomic_t driver;
+	wait_queue_head_t callers;
+	struct delayed_work work;
+	bool is_attached;
+	bool owns_sk;
+	refcount_t users;
+	int rcvlowat;
 	bool limit_handshake;
 	bool quiet;
-	bool kept;
-	bool driven;
-	bool postponed;
-	bool event;
-	atomic_t users;
-	bool inq;
 	bool stamp_ids;
 	u32 stamp_from;
-	struct work_struct work;
 	struct smc_accept_queue queue;
 	struct smc_sock *listener;
 	struct list_head child;
 	struct list_head ready;
-	struct list_head stirred;
+	struct list_head news;
 	u32 serial;
 	bool parked;
-	wait_queue_entry_t bridge;
 	struct hlist_node node;
+	struct rcu_head rcu;
 };
 
-/*
- * What the sockets are charged for buffers, see group/buffer.c. The limits are elsewhere: these are
- * none. The kernel reads all of them, the minimum also when it traces a charge that it refuses.
- */
-extern atomic_long_t smc_charged;
-extern long smc_charge_limits[3];
-extern int smc_charge_minimum;
-DECLARE_PER_CPU(int, smc_charged_ahead);
-
-#define SMC_PROTO_MEMORY				\
-	.memory_allocated	= &smc_charged,		\
-	.per_cpu_fw_alloc	= &smc_charged_ahead,	\
-	.sysctl_mem		= smc_charge_limits,	\
-	.sysctl_rmem		= &smc_charge_minimum,	\
-	.sysctl_wmem		= &smc_charge_minimum,
-
 /* For the peer's answer to an abort, or an abort of the peer to follow a RST */
-#define SMC_ABORT_PATIENCE	(2 * HZ)
+#define SMC_ABORT_TIMEOUT	(2 * HZ)
 
-/* Socket flags that are options: they pass to children and to the inner socket */
-#define SMC_SOCK_FLAGS	(BIT(SOCK_LINGER) | BIT(SOCK_URGINLINE) | BIT(SOCK_KEEPOPEN) |		\
-			 BIT(SOCK_BROADCAST) | BIT(SOCK_LOCALROUTE) | BIT(SOCK_DBG) |		\
-			 BIT(SOCK_RXQ_OVFL) | BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |	\
-			 BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_ZEROCOPY))
+static inline struct smc_sock *smc_of(const struct smc_conn *conn)
+{
+	return container_of(conn, struct smc_sock, conn);
+}
 
+/**
+ * smc_sk() - what of ours is attached to a TCP socket
+ * @sk: the sock; locked, or the caller is in an RCU read-side critical section
+ *
+ * Others who use sk_user_data mark it in another way.
+ *
+ * Return: that, or NULL.
+ */
 static inline struct smc_sock *smc_sk(const struct sock *sk)
 {
-	return (struct smc_sock *)sk;
+	uintptr_t data = (uintptr_t)rcu_dereference_check(__sk_user_data(sk),
+							  lockdep_sock_is_held(sk));
+
+	if (likely((data & ~SK_USER_DATA_PTRMASK) == SK_USER_DATA_NOCOPY))
+		return (struct smc_sock *)(data & SK_USER_DATA_PTRMASK);
+	return NULL;
 }
 
 /* The only way to change the state. The socket lock is held. */
@@ -201,57 +176,22 @@ static inline void smc_sock_set_state(struct smc_sock *smc, enum smc_sock_state 
 	smp_store_release(&smc->state, state);
 }
 
-/* Is it a TCP socket by now? The answer yes never changes. Any context. */
-static inline bool smc_sock_is_tcp(const struct smc_sock *smc)
+/* For those who do not hold the socket lock. Any context. */
+static inline enum smc_sock_state smc_sock_state(const struct smc_sock *smc)
 {
-	/* Paired with the release in smc_sock_set_state() */
-	return smp_load_acquire(&smc->state) == SMC_SOCK_FALLBACK;
+	/* Paired with smc_sock_set_state() */
+	return smp_load_acquire(&smc->state);
 }
 
-/* af_smc.c */
-extern struct proto_ops smc_sock_ops;
-extern struct proto smc_proto;
-int smc_sock_init(void);
-void smc_sock_exit(void);
-void smc_sock_prepare(struct socket *sock);
-void smc_sock_setup(struct socket *sock, struct sock *sk);
-struct smc_sock *smc_sock_child(struct smc_sock *listener, struct socket *tcp);
-int smc_sock_create_tcp(struct sock *sk, int family);
-void smc_sock_released(struct sock *sk);
-void smc_sock_kill(struct smc_sock *smc);
-void smc_sock_timer(struct smc_sock *smc, unsigned long expires);
-void smc_sock_disconnect(struct smc_sock *smc);
-
-/* tcp.c */
-void smc_tcp_hook(struct smc_sock *smc);
-void smc_tcp_unhook(struct smc_sock *smc);
-void smc_tcp_disown(const struct smc_sock *listener, struct sock *tcp);
-void smc_tcp_disown_children(const struct smc_sock *listener);
-void smc_tcp_offer_smc(struct smc_sock *smc, bool offer);
-void smc_tcp_quiet(struct smc_sock *smc);
-void smc_tcp_unquiet(struct smc_sock *smc);
-bool smc_tcp_peer_speaks_smc(const struct smc_sock *smc);
-void smc_tcp_disconnect(struct smc_sock *smc);
-void smc_tcp_reset(struct smc_sock *smc);
-int smc_tcp_name(struct smc_sock *smc, struct sockaddr *addr, int peer);
-void smc_tcp_set(struct smc_sock *smc, struct socket *tcp);
-void smc_tcp_set_owner(struct smc_sock *smc, const struct inode *owner);
-struct sock *smc_tcp_get(struct smc_sock *smc);
-void smc_tcp_release(struct smc_sock *smc, bool reset);
-void smc_tcp_keep(struct smc_sock *smc);
-void smc_tcp_drop(struct smc_sock *smc);
-void smc_tcp_check(struct smc_sock *smc);
-void smc_tcp_event(struct smc_sock *smc);
-void smc_tcp_queue_step(struct smc_sock *smc);
-void smc_tcp_conn_event(struct smc_conn *conn);
-void smc_tcp_overdue(struct smc_sock *listener);
-
-/* connect.c */
-int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags);
-enum smc_outcome smc_connect_begin(struct smc_sock *smc);
-void smc_connect_progress(struct smc_sock *smc);
-int smc_connect_wait(struct smc_sock *smc, long timeo);
-void smc_connect_cancel(struct smc_sock *smc);
+/*
+ * A call is inside of the connection, whose memory stays until it leaves. Its state is
+ * SMC_SOCK_ACTIVE; the socket lock, or its spin lock, is held.
+ */
+static inline void smc_sock_enter(struct smc_sock *smc)
+{
+	refcount_inc(&smc->users);
+	smc_conn_get(&smc->conn);
+}
 
 /* Is connect() under way? Any context. */
 static inline bool smc_connect_under_way(const struct smc_sock *smc)
@@ -261,31 +201,108 @@ static inline bool smc_connect_under_way(const struct smc_sock *smc)
 	return state == SMC_SOCK_CONNECTING || state == SMC_SOCK_HANDSHAKE;
 }
 
+/* smc_sock.c */
+struct smc_sock *smc_sock_create(struct sock *sk);
+int smc_sock_attach(struct smc_sock *smc);
+void smc_sock_detach(struct smc_sock *smc);
+void smc_sock_leave(struct smc_sock *smc);
+void smc_sock_exit_call(struct smc_sock *smc);
+void smc_sock_set_socket(struct smc_sock *smc, struct socket *sock);
+bool smc_sock_is_driven_by_caller(const struct smc_sock *smc);
+bool smc_sock_has_news(const struct smc_sock *smc);
+enum smc_driver_action smc_sock_drive(struct smc_sock *smc, enum smc_driver_event event);
+void smc_sock_news(struct smc_sock *smc);
+void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
+void smc_sock_drain(void);
+
+/* tables.c */
+const struct proto_ops *smc_ops_of_tcp(const struct sock *sk);
+const struct proto_ops *smc_ops_of_ours(const struct sock *sk);
+bool smc_ops_are_ours(const struct socket *sock);
+void smc_ops_to_tcp(struct socket *sock);
+void smc_prot_to_smc(struct sock *sk);
+void smc_prot_to_tcp(struct sock *sk);
+void smc_call_enter(void);
+void smc_call_leave(void);
+bool smc_call_begin(void);
+void smc_call_end(bool has_module);
+int smc_tables_init(void);
+void smc_tables_exit(void);
+struct proto *smc_creating_prot(int family);
+const struct proto_ops *smc_ops(int family);
+
+/* create.c */
+int smc_create_init(void);
+void smc_create_register(void);
+void smc_create_unregister(void);
+void smc_create_exit(void);
+
+/* option.c */
+void smc_option_offer(struct smc_sock *smc);
+void smc_option_withdraw(struct smc_sock *smc);
+void smc_option_disown(struct sock *sk);
+void smc_option_adopt(struct sock *sk);
+void smc_option_disown_children(struct smc_sock *listener);
+
+/* connect.c */
+int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags);
+enum smc_outcome smc_connect_begin(struct smc_sock *smc);
+void smc_connect_progress(struct smc_sock *smc);
+int smc_connect_wait(struct smc_sock *smc, long timeo);
+void smc_connect_cancel(struct smc_sock *smc, int error);
+
 /* accept.c */
 int smc_listen(struct socket *sock, int backlog);
 int smc_accept_wait(struct socket *sock, struct socket *newsock, int flags);
 unsigned long smc_accept_pending(struct smc_sock *smc);
-bool smc_accept_stir(struct smc_sock *smc);
-void smc_accept_begin(struct smc_sock *child);
-void smc_accept_steps(struct smc_sock *listener);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);
-void smc_accept_flush(struct smc_sock *listener);
-bool smc_accept_ready(struct smc_sock *listener);
+bool smc_accept_add(struct smc_sock *listener, struct smc_sock *child);
+bool smc_accept_delist(struct smc_sock *listener, struct smc_sock *child);
+void smc_accept_part(struct smc_sock *listener, struct smc_sock *child);
+void smc_accept_init(struct smc_sock *smc);
+void smc_accept_end(struct smc_sock *listener);
+
+/* Would accept() return a socket? Any context. */
+static inline bool smc_accept_ready(const struct smc_sock *listener)
+{
+	return !list_empty_careful(&listener->queue.ready);
+}
 
 /* Does accept() have something to do before it can return a socket? Any context. */
 static inline bool smc_accept_has_steps(const struct smc_sock *listener)
 {
 	const struct smc_accept_queue *q = &listener->queue;
 
-	return READ_ONCE(q->incoming) || !list_empty_careful(&q->stirred);
+	return READ_ONCE(q->incoming) || !list_empty_careful(&q->news);
 }
+
+/* intake.c */
+bool smc_intake_is_for_accept(const struct smc_sock *smc);
+bool smc_intake_tell(struct smc_sock *smc);
+void smc_intake_overdue(struct smc_sock *listener);
+int smc_intake_steps(struct smc_sock *listener);
+void smc_intake_step_child(struct smc_sock *child);
+void smc_intake_work(struct smc_sock *listener);
+
+/* close.c */
+int smc_release(struct socket *sock);
+void smc_close_sock(struct sock *sk, bool reset);
+void smc_close_child(struct smc_sock *child);
+void smc_close_if_over(struct smc_sock *smc);
+void smc_close_progress(struct smc_sock *smc);
+bool smc_close_is_over(struct smc_sock *smc);
+void smc_close_disconnect(struct smc_sock *smc);
+void smc_close_reset_tcp(struct smc_sock *smc, int error);
 
 /* io.c */
 int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait);
-int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int smc_shutdown(struct socket *sock, int how);
+
+/* ioctl.c */
+int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd);
 
 /* ancillary.c */
 void smc_ancillary_received(struct smc_sock *smc, struct msghdr *msg, bool bytes);
@@ -298,22 +315,10 @@ int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval
 int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 		   int __user *optlen);
 int smc_set_rcvlowat(struct sock *sk, int value);
-
-void smc_sockopt_sync(struct smc_sock *smc);
-void smc_sockopt_pass_rcvlowat(struct smc_sock *smc);
-void smc_sockopt_stamps(struct smc_sock *smc);
 void smc_sockopt_nagle(struct smc_sock *smc);
 
 /* fallback.c */
 void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
-void smc_fallback_graft(struct smc_sock *smc, struct socket *sock);
-void smc_fallback_release(struct smc_sock *smc, struct socket *sock);
-
-/* inet.c */
-int smc_inet_init(void);
-void smc_inet_register(void);
-void smc_inet_exit(void);
-void smc_inet_child(struct sock *sk);
-void smc_inet_destruct(struct sock *sk);
+void smc_fallback_unconnected(struct socket *sock, u32 reason);
 
 #endif /* _NET_SMC_SOCK_SOCK_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Socket options. Those of level SOL_SOCKET are kept by both sockets: the outer
- * one acts on them, the inner one as well, and has them when it takes over. All
- * other levels belong to the inner socket.
+ * Socket options. They are TCP's, and kept once. What would reach TCP's byte stream past an SMC
+ * connection is refused while there is one, or on the way; before that it makes the socket TCP.
  */
 
 #include <linux/smc.h>
@@ -10,106 +9,46 @@
 #include <linux/uaccess.h>
 #include <net/tcp.h>
 
-#include "../compat/compat.h"
-#include "../conn/conn.h"
 #include "sock.h"
 
 #ifndef SOL_SMC
 #define SOL_SMC	286
 #endif
 
-static void copy_buffer_sizes(struct sock *to, const struct sock *from)
+/* Return: what is attached, made if need be, or NULL without memory */
+static struct smc_sock *get_or_attach(struct sock *sk)
 {
-	u8 locks = from->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
+	struct smc_sock *smc = smc_sk(sk);
 
-	to->sk_userlocks |= locks;
-	if (locks & SOCK_SNDBUF_LOCK)
-		WRITE_ONCE(to->sk_sndbuf, from->sk_sndbuf);
-	if (locks & SOCK_RCVBUF_LOCK)
-		WRITE_ONCE(to->sk_rcvbuf, from->sk_rcvbuf);
+	if (smc)
+		return smc;
+	smc = smc_sock_create(sk);
+	if (!smc)
+		return NULL;
+	if (smc_sock_attach(smc)) {
+		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+		smc_sock_detach(smc);
+	}
+	smc_conn_put(&smc->conn);
+	return smc_sk(sk);
 }
 
-/**
- * smc_sockopt_sync() - give the inner socket the options of the outer one
- * @smc: the socket
- *
- * For kernels that set options of level SOL_SOCKET behind our back. Called
- * before the inner socket is bound, connected, made to listen, or takes over. The
- * inner socket is not locked by the caller. May sleep.
- */
-void smc_sockopt_sync(struct smc_sock *smc)
+static int set_smc_locked(struct socket *sock, int value)
 {
-	const struct sock *from = &smc->sk;
-	struct sock *to = smc->tcp->sk;
-	bool keepalive;
+	struct smc_sock *smc;
 
-	if (!SMC_COPIES_SOCKOPT || smc->listener)
-		return;
-	lock_sock(to);
-	copy_buffer_sizes(to, from);
-	to->sk_reuse = from->sk_reuse;
-	to->sk_reuseport = from->sk_reuseport;
-#ifdef CONFIG_NET_RX_BUSY_POLL
-	to->sk_ll_usec = from->sk_ll_usec;
-#endif
-	to->sk_rcvtimeo = from->sk_rcvtimeo;
-	to->sk_sndtimeo = from->sk_sndtimeo;
-	to->sk_lingertime = from->sk_lingertime;
-	to->sk_mark = from->sk_mark;
-	if (from->sk_priority)		/* else it may be the inner socket's IP_TOS */
-		to->sk_priority = from->sk_priority;
-	if (from->sk_bound_dev_if)	/* else it may be bound by a scope id */
-		to->sk_bound_dev_if = from->sk_bound_dev_if;
-	keepalive = sock_flag(from, SOCK_KEEPOPEN);
-	if (keepalive != sock_flag(to, SOCK_KEEPOPEN))
-		to->sk_prot->keepalive(to, keepalive);
-	to->sk_flags = (to->sk_flags & ~SMC_SOCK_FLAGS) | (from->sk_flags & SMC_SOCK_FLAGS);
-	release_sock(to);
-	smc_sockopt_stamps(smc);
+	if (!smc_ops_are_ours(sock))
+		return -ENOPROTOOPT;	/* as TCP */
+	smc = get_or_attach(sock->sk);
+	if (!smc)
+		return -ENOBUFS;
+	smc->limit_handshake = value;
+	return 0;
 }
 
-/**
- * smc_sockopt_stamps() - give the inner socket the SO_TIMESTAMPING of the outer one
- * @smc: the socket
- *
- * For the same kernels. TCP numbers nothing (SOF_TIMESTAMPING_OPT_ID) before it is
- * connected, and does not take what asks for it. The inner socket is not locked by the
- * caller. May sleep.
- */
-void smc_sockopt_stamps(struct smc_sock *smc)
+static int set_smc(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
 {
-	const struct sock *from = &smc->sk;
-	int name = sock_flag(from, SOCK_TSTAMP_NEW) ? SO_TIMESTAMPING_NEW : SO_TIMESTAMPING_OLD;
-	int flags = READ_ONCE(from->sk_tsflags);
-
-	if (!SMC_COPIES_SOCKOPT || flags == READ_ONCE(smc->tcp->sk->sk_tsflags))
-		return;
-	if ((1 << inet_sk_state_load(smc->tcp->sk)) & (TCPF_CLOSE | TCPF_LISTEN))
-		flags &= ~SOF_TIMESTAMPING_OPT_ID;
-	sock_setsockopt(smc->tcp, SOL_SOCKET, name, KERNEL_SOCKPTR(&flags), sizeof(flags));
-}
-
-/**
- * smc_sockopt_pass_rcvlowat() - the inner socket takes over: it gets SO_RCVLOWAT
- * @smc: the socket, locked; the inner socket is not
- *
- * Until then the inner socket has none, because the mark would keep messages of the handshake
- * back. May sleep.
- */
-void smc_sockopt_pass_rcvlowat(struct smc_sock *smc)
-{
-	struct sock *tcp = smc->tcp->sk;
-
-	if (smc->sk.sk_rcvlowat == tcp->sk_rcvlowat)
-		return;
-	lock_sock(tcp);
-	smc->tcp->ops->set_rcvlowat(tcp, smc->sk.sk_rcvlowat);
-	release_sock(tcp);
-}
-
-static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
-{
-	int value;
+	int value, err;
 
 	if (optname != SMC_LIMIT_HS)
 		return -EOPNOTSUPP;
@@ -117,66 +56,10 @@ static int set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsigned
 		return -EINVAL;
 	if (copy_from_sockptr(&value, optval, sizeof(value)))
 		return -EFAULT;
-	smc->limit_handshake = value;
-	return 0;
-}
-
-/*
- * While a page of the program comes in, TCP owns the inner socket. With the outer one owned, too,
- * the work queue does not wait for that, see lock_or_postpone().
- */
-static int set_inner(struct smc_sock *smc, int level, int optname, sockptr_t optval,
-		     unsigned int optlen)
-{
-	struct socket *tcp = smc->tcp;
-
-	sock_owned_by_me(&smc->sk);
-	if (level == SOL_SOCKET)
-		return sock_setsockopt(tcp, level, optname, optval, optlen);
-	return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
-}
-
-static int lock_and_set_inner(struct smc_sock *smc, int level, int optname, sockptr_t optval,
-			      unsigned int optlen)
-{
-	int err;
-
-	lock_sock(&smc->sk);
-	err = set_inner(smc, level, optname, optval, optlen);
-	release_sock(&smc->sk);
+	lock_sock(sock->sk);
+	err = set_smc_locked(sock, value);
+	release_sock(sock->sk);
 	return err;
-}
-
-static int set_socket(struct smc_sock *smc, struct socket *sock, int optname,
-		      sockptr_t optval, unsigned int optlen)
-{
-	struct sock *sk = &smc->sk;
-	int err;
-
-	/* It would keep messages of the handshake back; the inner socket gets it at fallback */
-	if (optname == SO_RCVLOWAT)
-		return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
-	/* What TCP does not accept has no effect on the outer socket either */
-	err = lock_and_set_inner(smc, SOL_SOCKET, optname, optval, optlen);
-	if (err)
-		return err;
-	switch (optname) {
-	case SO_REUSEPORT:	/* these act on TCP only, but can be read back */
-		sk->sk_reuseport = smc->tcp->sk->sk_reuseport;
-		return 0;
-	case SO_ZEROCOPY:
-		sock_valbool_flag(sk, SOCK_ZEROCOPY, sock_flag(smc->tcp->sk, SOCK_ZEROCOPY));
-		return 0;
-	case SO_ATTACH_FILTER:
-	case SO_ATTACH_BPF:
-	case SO_ATTACH_REUSEPORT_CBPF:
-	case SO_ATTACH_REUSEPORT_EBPF:
-	case SO_DETACH_FILTER:
-	case SO_DETACH_REUSEPORT_BPF:
-	case SO_LOCK_FILTER:
-		return 0;
-	}
-	return sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 }
 
 /**
@@ -190,76 +73,166 @@ int smc_set_rcvlowat(struct sock *sk, int value)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
+	if (smc && smc->rcvlowat) {	/* the handshake has its own */
+		smc->rcvlowat = value ?: 1;
+		return 0;
+	}
+	if (!smc || smc->state != SMC_SOCK_ACTIVE)
+		return smc_ops_of_tcp(sk)->set_rcvlowat(sk, value);
 	WRITE_ONCE(sk->sk_rcvlowat, value ?: 1);
-	if (smc->state == SMC_SOCK_ACTIVE && smc_rx_readable(&smc->conn))
-		sk->sk_data_ready(sk);
+	if (smc_rx_readable(&smc->conn))
+		smc_conn_wake_readers(&smc->conn);
 	return 0;
 }
 
 /**
- * smc_sockopt_nagle() - follow TCP_NODELAY of the inner socket
- * @smc: the socket
+ * smc_sockopt_nagle() - follow TCP_NODELAY
+ * @smc: the socket, locked
  */
 void smc_sockopt_nagle(struct smc_sock *smc)
 {
-	bool off = tcp_sk(smc->tcp->sk)->nonagle & TCP_NAGLE_OFF;
+	bool off = tcp_sk(smc->conn.sk)->nonagle & TCP_NAGLE_OFF;
 
 	WRITE_ONCE(smc->conn.tx.coalesce, !off);
 	if (off && smc->state == SMC_SOCK_ACTIVE)
 		smc_cdc_flush(&smc->conn);
 }
 
-static void count(struct smc_sock *smc, int optname)
+static void follow_nagle(struct sock *sk, int optname)
 {
 	enum smc_stat stat = optname == TCP_CORK ? SMC_STAT_CORK : SMC_STAT_NODELAY;
 	u8 bit = optname == TCP_CORK ? TCP_NAGLE_CORK : TCP_NAGLE_OFF;
+	struct smc_sock *smc;
 
-	smc_sockopt_nagle(smc);
-	if (smc->state == SMC_SOCK_ACTIVE && tcp_sk(smc->tcp->sk)->nonagle & bit)
-		smc_conn_count(&smc->conn, stat, 1);
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc->state == SMC_SOCK_ACTIVE) {
+		smc_sockopt_nagle(smc);
+		if (tcp_sk(sk)->nonagle & bit)
+			smc_conn_count(&smc->conn, stat, 1);
+	}
+	release_sock(sk);
 }
 
-static int set_tcp_locked(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+/*
+ * May TCP see the option? What needs the byte stream, or the SYN, makes a new socket TCP, before
+ * TCP does anything: kTLS copies the operations of the first socket that asks for it.
+ */
+static int check_byte_stream_locked(struct socket *sock, int error)
 {
-	int err = set_inner(smc, SOL_TCP, optname, optval, optlen);
+	const struct smc_sock *smc = smc_sk(sock->sk);
 
+	if (!smc_ops_are_ours(sock))
+		return 0;
+	if (!smc || smc->state == SMC_SOCK_INIT) {
+		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
+		return 0;
+	}
+	if (smc->state == SMC_SOCK_ACTIVE)
+		return error;
+	return -ENOTCONN;
+}
+
+static int check_byte_stream(struct socket *sock, int error)
+{
+	int err;
+
+	lock_sock(sock->sk);
+	err = check_byte_stream_locked(sock, error);
+	release_sock(sock->sk);
+	return err;
+}
+
+/* What goes through shared memory would not be signed */
+static int check_keys(struct sock *sk)
+{
+	const struct smc_sock *smc;
+	int err = 0;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc->state != SMC_SOCK_INIT && smc->state != SMC_SOCK_LISTEN)
+		err = -EOPNOTSUPP;
+	release_sock(sk);
+	return err;
+}
+
+static int check_tcp(struct socket *sock, int optname)
+{
+	switch (optname) {
+	case TCP_ULP:
+		return check_byte_stream(sock, -EOPNOTSUPP);
+	case TCP_REPAIR:
+		return check_byte_stream(sock, -EPERM);
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+#ifdef TCP_AO_ADD_KEY
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_DEL_KEY:
+	case TCP_AO_INFO:
+#endif
+		return check_keys(sock->sk);
+	default:
+		return 0;
+	}
+}
+
+/* Data in the SYN, where the handshake would have to be */
+static void fall_back_for_fastopen(struct socket *sock)
+{
+	const struct smc_sock *smc;
+
+	lock_sock(sock->sk);
+	smc = smc_sk(sock->sk);
+	if (smc_ops_are_ours(sock) && sock->state == SS_UNCONNECTED &&
+	    sock->sk->sk_state == TCP_CLOSE && (!smc || smc->state == SMC_SOCK_INIT))
+		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
+	release_sock(sock->sk);
+}
+
+static int set_tcp(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	err = check_tcp(sock, optname);
+	if (!err)
+		err = smc_ops_of_tcp(sk)->setsockopt(sock, SOL_TCP, optname, optval, optlen);
 	if (err)
 		return err;
-
 	switch (optname) {
 	case TCP_FASTOPEN:
 	case TCP_FASTOPEN_CONNECT:
 	case TCP_FASTOPEN_KEY:
 	case TCP_FASTOPEN_NO_COOKIE:
-		/* Data in the SYN, where the handshake would have to be */
-		if (smc->state == SMC_SOCK_INIT)
-			smc_fallback(smc, SMC_REASON_OPTION, 0);
-		break;
-	case TCP_INQ:
-		WRITE_ONCE(smc->inq, tcp_sk(smc->tcp->sk)->recvmsg_inq);
+		fall_back_for_fastopen(sock);
 		break;
 	case TCP_CORK:
 	case TCP_NODELAY:
-		count(smc, optname);
+		follow_nagle(sk, optname);
 		break;
 	}
 	return 0;
 }
 
-static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+/* TCP would put the operations of IPv4 in place of ours */
+static int set_ipv6(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
 {
-	int err;
+	int err = 0;
 
-	if (optname == TCP_ULP)
-		return -EOPNOTSUPP;
-	lock_sock(&smc->sk);
-	err = set_tcp_locked(smc, optname, optval, optlen);
-	release_sock(&smc->sk);
-	return err;
+	if (optname == IPV6_ADDRFORM) {
+		lock_sock(sock->sk);
+		if (smc_sk(sock->sk))
+			err = -EOPNOTSUPP;
+		release_sock(sock->sk);
+	}
+	if (err)
+		return err;
+	return smc_ops_of_tcp(sock->sk)->setsockopt(sock, SOL_IPV6, optname, optval, optlen);
 }
 
 /**
- * smc_setsockopt() - the setsockopt system call, for all levels
+ * smc_setsockopt() - the setsockopt system call, for all levels but SOL_SOCKET
  * @sock: the socket
  * @level: level
  * @optname: option
@@ -271,34 +244,37 @@ static int set_tcp(struct smc_sock *smc, int optname, sockptr_t optval, unsigned
 int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 		   unsigned int optlen)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
+	bool has_module = smc_call_begin();
+	int err;
 
-	if (smc_sock_is_tcp(smc)) {
-		if (level == SOL_SOCKET)
-			return sock_setsockopt(tcp, level, optname, optval, optlen);
-		return tcp->ops->setsockopt(tcp, level, optname, optval, optlen);
-	}
 	switch (level) {
 	case SOL_SMC:
-		return set_smc(smc, optname, optval, optlen);
-	case SOL_SOCKET:
-		return set_socket(smc, sock, optname, optval, optlen);
+		err = set_smc(sock, optname, optval, optlen);
+		break;
 	case SOL_TCP:
-		return set_tcp(smc, optname, optval, optlen);
+		err = set_tcp(sock, optname, optval, optlen);
+		break;
+	case SOL_IPV6:
+		err = set_ipv6(sock, optname, optval, optlen);
+		break;
 	default:
-		return lock_and_set_inner(smc, level, optname, optval, optlen);
+		err = smc_ops_of_tcp(sock->sk)->setsockopt(sock, level, optname, optval, optlen);
 	}
+	smc_call_end(has_module);
+	return err;
 }
 
-static int get_smc(const struct smc_sock *smc, int optname, char __user *optval,
-		   int __user *optlen)
+static int get_smc(struct sock *sk, int optname, char __user *optval, int __user *optlen)
 {
-	int value = smc->limit_handshake;
-	int len;
+	const struct smc_sock *smc;
+	int value, len;
 
 	if (optname != SMC_LIMIT_HS)
 		return -EOPNOTSUPP;
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	value = smc && smc->limit_handshake;
+	rcu_read_unlock();
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
@@ -307,6 +283,19 @@ static int get_smc(const struct smc_sock *smc, int optname, char __user *optval,
 	if (put_user(len, optlen) || copy_to_user(optval, &value, len))
 		return -EFAULT;
 	return 0;
+}
+
+/* TCP's bytes are the handshake's, or nobody's */
+static bool is_byte_stream_of_ours(struct sock *sk)
+{
+	const struct smc_sock *smc;
+	bool is_ours;
+
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	is_ours = smc && READ_ONCE(smc->state) != SMC_SOCK_INIT;
+	rcu_read_unlock();
+	return is_ours;
 }
 
 /**
@@ -322,16 +311,16 @@ static int get_smc(const struct smc_sock *smc, int optname, char __user *optval,
 int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 		   int __user *optlen)
 {
-	struct smc_sock *smc = smc_sk(sock->sk);
-	struct socket *tcp = smc->tcp;
+	bool has_module = smc_call_begin();
 	int err;
 
-	if (smc_sock_is_tcp(smc))
-		return tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
 	if (level == SOL_SMC)
-		return get_smc(smc, optname, optval, optlen);
-	lock_sock(&smc->sk);	/* as set_inner() */
-	err = tcp->ops->getsockopt(tcp, level, optname, optval, optlen);
-	release_sock(&smc->sk);
+		err = get_smc(sock->sk, optname, optval, optlen);
+	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE &&
+		 is_byte_stream_of_ours(sock->sk))
+		err = -EINVAL;
+	else
+		err = smc_ops_of_tcp(sock->sk)->getsockopt(sock, level, optname, optval, optlen);
+	smc_call_end(has_module);
 	return err;
 }

@@ -219,13 +219,8 @@ def remover(control, prepare, port, after):
     remove()
 
 
-def is_smc(sock):
-    """One that fell back has become a TCP socket."""
-    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN) == nl.AF_SMC
-
-
 def be_patient(sock, kind):
-    sock.settimeout(TCP_PATIENCE if kind in WIRES and not is_smc(sock) else PATIENCE)
+    sock.settimeout(TCP_PATIENCE if kind in WIRES and not smc.is_smc(sock) else PATIENCE)
 
 
 def error_of(function, *args):
@@ -265,7 +260,7 @@ def serve(control, listener, kind):
     be_patient(conn, kind)
     received = Received()
     how = error_of(received.take, conn)
-    return is_smc(conn), how, received.right, received.count
+    return smc.is_smc(conn), how, received.right, received.count
 
 
 # --- what is counted ---------------------------------------------------------------------------------
@@ -333,7 +328,7 @@ class Step:
             self.begin()
         try:
             client.connect((ADDRESS[socket.AF_INET, SERVER], PORT))
-            self.outcome = 'SMC' if is_smc(client) else 'TCP'
+            self.outcome = 'SMC' if smc.is_smc(client) else 'TCP'
             be_patient(client, self.kind)
             self.greet(client)
         finally:

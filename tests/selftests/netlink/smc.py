@@ -11,6 +11,7 @@ import nl
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 DECLINED, OPTION, PEER_NO_SMC = 0x05000000, 0x03060000, 0x03010000
+SOL_SMC, SMC_LIMIT_HS = 286, 1
 FAMILIES = {socket.AF_INET: (0, '127.0.0.1'), socket.AF_INET6: (1, '::1')}
 
 
@@ -32,6 +33,22 @@ def inet_socket(family=socket.AF_INET):
 
 def tcp_socket(family=socket.AF_INET):
     return socket.socket(family, socket.SOCK_STREAM)
+
+
+def is_smc(sock):
+    """Only sockets that are not TCP ones know this level of options."""
+    try:
+        sock.getsockopt(SOL_SMC, SMC_LIMIT_HS)
+    except OSError:
+        return False
+    return True
+
+
+def limited(create, family=socket.AF_INET):
+    """A socket that is neither connected nor listening, and of which the module knows something."""
+    sock = create(family)
+    sock.setsockopt(SOL_SMC, SMC_LIMIT_HS, 1)
+    return sock
 
 
 class Pair:

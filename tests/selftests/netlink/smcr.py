@@ -363,7 +363,7 @@ def given_up():
         add chain inet lose out {{ type filter hook output priority 0; }}
         add rule inet lose out tcp dport {listener.getsockname()[1]} {CONFIRM} drop''')
     client.connect(listener.getsockname())
-    equal('it is SMC', client.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN), nl.AF_SMC)
+    equal('it is SMC', smc.is_smc(client), True)
     client.close()
     equal('the client waits for the end', live('conn'), 4)
     listener.close()

@@ -95,15 +95,10 @@ def lasting():
     while not is_over():
         number += 1
         pair = Pair(socket.AF_INET, number % 2, smc.smc_socket, smc.smc_socket)
-        if pair.server and is_smc(pair.client) and stays(pair):
+        if pair.server and smc.is_smc(pair.client) and stays(pair):
             for sock in (pair.client, pair.server):
                 must(ends(sock, SECONDS), 'an end of a lost connection was not told')
         pair.close()
-
-
-def is_smc(sock):
-    """A socket that fell back has become a TCP socket."""
-    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN) == nl.AF_SMC
 
 
 def stays(pair):

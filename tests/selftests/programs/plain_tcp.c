@@ -27,16 +27,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef SOL_SMC
+#define SOL_SMC		286
+#endif
+#ifndef SMC_LIMIT_HS
+#define SMC_LIMIT_HS	1
+#endif
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC	256
+#endif
+
 #define TOTAL	(1 << 20)
 #define CHUNK	(16 << 10)
 
 static void print_protocol(int fd)
 {
-	int protocol = -1;
+	int value, protocol = -1;
 	socklen_t len = sizeof(protocol);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len))
 		err(1, "SO_PROTOCOL");
+	/* An SMC socket says that it is TCP, but only it knows this level */
+	if (!getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len))
+		protocol = IPPROTO_SMC;
 	printf("%d\n", protocol);
 	fflush(stdout);
 }

@@ -121,7 +121,11 @@ int fresh(void)
 
 bool is_tcp(int fd)
 {
-	return get_int(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+	int value;
+	socklen_t len = sizeof(value);
+
+	/* Only sockets that are not TCP ones know this level */
+	return getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
 }
 
 int listen_any(int backlog)

@@ -19,6 +19,12 @@
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
 #endif
+#ifndef SOL_SMC
+#define SOL_SMC		286
+#endif
+#ifndef SMC_LIMIT_HS
+#define SMC_LIMIT_HS	1
+#endif
 #define SMCPROTO_SMC	0
 #define SMCPROTO_SMC6	1
 

@@ -175,14 +175,19 @@ void fail(const char *format, ...)
 	end_failure();
 }
 
+bool is_tcp(int fd)
+{
+	int value;
+	socklen_t len = sizeof(value);
+
+	/* Only sockets that are not TCP ones know this level */
+	return getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
+}
+
 /* A failure of TCP's is none of ours */
 static const char *name_mode(int fd)
 {
-	int protocol = 0;
-	socklen_t len = sizeof(protocol);
-
-	getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
-	return protocol == IPPROTO_TCP ? "TCP" : "SMC";
+	return is_tcp(fd) ? "TCP" : "SMC";
 }
 
 void fail_on(const struct slot *slot, int dir, const char *format, ...)

@@ -58,15 +58,13 @@ static void check_woken(struct incoming *in, long start)
 	uint64_t sent = __atomic_load_n(&way->sent, __ATOMIC_SEQ_CST);
 	long sent_at = __atomic_load_n(&way->sent_at, __ATOMIC_SEQ_CST);
 	long since = start > sent_at ? start : sent_at;
-	int amount = 0, protocol = IPPROTO_TCP;
-	socklen_t len = sizeof(protocol);
+	int amount = 0;
 
 	if (milliseconds() - since < ASLEEP_MS * options.scale || sent <= way->received ||
 	    in->slot->low_water || has_marks(in) || slot_harmed(in->slot))
 		return;
-	getsockopt(in->fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
 	/* TCP's may have come late, by a probe of a closed window */
-	if (protocol != IPPROTO_TCP && !ioctl(in->fd, FIONREAD, &amount) && amount > 0)
+	if (!is_tcp(in->fd) && !ioctl(in->fd, FIONREAD, &amount) && amount > 0)
 		fail_on(in->slot, in->dir, "asleep although %d bytes have been there for %ld ms",
 			amount, milliseconds() - since);
 }

@@ -295,9 +295,7 @@ static int pick_kind(void)
 
 static void count_mode(const struct slot *slot)
 {
-	bool tcp = get_option(slot->fd[0], SO_PROTOCOL) == IPPROTO_TCP;
-
-	if (tcp)
+	if (is_tcp(slot->fd[0]))
 		CALL("(a connection over TCP)", 4 * slot->number, 0, 0);
 	else
 		CALL("(a connection over SMC)", 4 * slot->number, 0, 0);

@@ -25,6 +25,12 @@
 #ifndef AF_SMC
 #define AF_SMC		43
 #endif
+#ifndef SOL_SMC
+#define SOL_SMC		286
+#endif
+#ifndef SMC_LIMIT_HS
+#define SMC_LIMIT_HS	1
+#endif
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
 #endif
@@ -241,6 +247,7 @@ long milliseconds(void);
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* The same about one way of a connection */
+bool is_tcp(int fd);
 void fail_on(const struct slot *slot, int dir, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 

@@ -180,10 +180,11 @@ static void check_mode(const struct end *end)
 {
 	const struct kind *kind = &kinds[end->conn->kind];
 	socklen_t len = sizeof(int);
-	int protocol = -1;
+	int value;
+	bool tcp;
 
-	getsockopt(end->fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
-	if (kind->smc ? protocol == IPPROTO_TCP : protocol != IPPROTO_TCP)
+	tcp = getsockopt(end->fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
+	if (kind->smc == tcp)
 		fail(end, "it is %san SMC connection", kind->smc ? "not " : "");
 }
 

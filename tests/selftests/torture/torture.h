@@ -18,6 +18,13 @@
 #ifndef AF_SMC
 #define AF_SMC		43
 #endif
+/* Only sockets that are not TCP ones know this level */
+#ifndef SOL_SMC
+#define SOL_SMC		286
+#endif
+#ifndef SMC_LIMIT_HS
+#define SMC_LIMIT_HS	1
+#endif
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
 #endif

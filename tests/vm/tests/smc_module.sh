@@ -13,6 +13,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 AF_SMC=43
+SOL_SMC=286
 
 family_is_there() {
 	python3 -c "import socket; socket.socket($AF_SMC, socket.SOCK_STREAM, 0)"
@@ -23,6 +24,7 @@ hold() {
 	python3 -c "
 import socket, sys
 s = socket.socket($AF_SMC, socket.SOCK_STREAM, 0)
+s.setsockopt($SOL_SMC, 1, 1)	# so there is something of ours to count
 open('$_work/held', 'w').close()
 sys.stdin.read()" <"$_work/input"
 }

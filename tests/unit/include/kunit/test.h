@@ -153,6 +153,7 @@ do {									\
 #define KUNIT_ASSERT_LE(test, left, right)	SHIM_BINARY(test, true, left, <=, right)
 #define KUNIT_ASSERT_GT(test, left, right)	SHIM_BINARY(test, true, left, >, right)
 #define KUNIT_ASSERT_GE(test, left, right)	SHIM_BINARY(test, true, left, >=, right)
+#define KUNIT_ASSERT_PTR_EQ(test, left, right)	SHIM_TRUE(test, true, (left) == (right), true)
 #define KUNIT_ASSERT_NULL(test, pointer)	SHIM_TRUE(test, true, !(pointer), true)
 #define KUNIT_ASSERT_NOT_NULL(test, pointer)	SHIM_TRUE(test, true, !(pointer), false)
 #define KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pointer) KUNIT_ASSERT_NOT_NULL(test, pointer)

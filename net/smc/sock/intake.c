@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What TCP has accepted becomes a child, and children take their steps: in accept(), where a
+ * program waits there, or in the work queue.
+ */
+
+#include <linux/memcontrol.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+#include "../compat/compat.h"
+#include "../work.h"
+#include "sock.h"
+
+#define ROUND		16	/* children before others have their turn */
+#define OWN_STEPS	4	/* of them, whose first step the listener's work takes itself */
+#define RETRY		(HZ / 20)	/* when there was no memory for a connection of TCP */
+
+#ifdef CONFIG_MEMCG
+/*
+ * Charge a memory cgroup for what TCP has accounted for a socket that had none. All that a module
+ * can do is to account for the same again, now with the cgroup, and to take back the first without.
+ */
+static bool charge_accounted(struct sock *sk)
+{
+	struct mem_cgroup *memcg = sk->sk_memcg;
+	int bytes = PAGE_ALIGN(sk->sk_forward_alloc + atomic_read(&sk->sk_rmem_alloc));
+
+	sock_owned_by_me(sk);
+	if (!bytes)
+		return true;
+	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV))
+		return false;
+	sk->sk_memcg = NULL;
+	__sk_mem_reclaim(sk, bytes);
+	sk->sk_memcg = memcg;
+	return true;
+}
+
+/*
+ * What TCP does in accept(), with the cgroup of the listening socket in place of the caller's: the
+ * work queue belongs to none. Nothing was sent yet. Return: false at the limit of the cgroup.
+ */
+static bool inherit_memcg(struct sock *sk, const struct sock *parent)
+{
+	if (sk->sk_memcg || !parent->sk_memcg)
+		return true;
+	css_get(&parent->sk_memcg->css);
+	sk->sk_memcg = parent->sk_memcg;
+	if (charge_accounted(sk))
+		return true;
+	css_put(&sk->sk_memcg->css);
+	sk->sk_memcg = NULL;
+	return false;
+}
+#else
+static bool inherit_memcg(struct sock *sk, const struct sock *parent)
+{
+	return true;
+}
+#endif
+
+#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
+static struct sock *accept_from_tcp(struct sock *sk, int *err)
+{
+	struct proto_accept_arg arg = { .flags = O_NONBLOCK };
+	struct sock *child = sk->sk_prot->accept(sk, &arg);
+
+	*err = arg.err;
+	return child;
+}
+#else
+static struct sock *accept_from_tcp(struct sock *sk, int *err)
+{
+	return sk->sk_prot->accept(sk, O_NONBLOCK, err, false);
+}
+#endif
+
+static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
+{
+	struct smc_sock *child = NULL;
+
+	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	smc_option_adopt(sk);
+	if (inherit_memcg(sk, listener->conn.sk))
+		child = smc_sock_create(sk);
+	release_sock(sk);
+	if (!child)
+		return NULL;
+	child->owns_sk = true;
+	__module_get(THIS_MODULE);
+	child->conn.role = SMC_SERVER;
+	child->limit_handshake = listener->limit_handshake;
+	child->quiet = listener->quiet;
+	return child;
+}
+
+/*
+ * One that others have in their hands, as BPF programs may, has no sk_user_data for us. It can take
+ * its steps without, and will be a TCP connection, see smc_handshake_excluded().
+ */
+static void begin_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct sock *sk = child->conn.sk;
+
+	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	smc_sock_set_state(child, SMC_SOCK_INCOMING);
+	if (tcp_sk(sk)->syn_smc)
+		smc_sock_attach(child);
+	if (!smc_accept_add(listener, child)) {
+		smc_close_child(child);
+		smc_conn_put(&child->conn);
+	}
+	release_sock(sk);
+	smc_close_if_over(child);
+}
+
+/* What TCP has accepted becomes a child. Return: that, with a reference, or NULL without memory */
+static struct smc_sock *take_in(struct smc_sock *listener, struct sock *sk)
+{
+	struct smc_sock *child = create_child(listener, sk);
+
+	if (!child) {
+		smc_close_sock(sk, true);	/* an end in good order would look like an answer */
+		return NULL;
+	}
+	smc_conn_get(&child->conn);
+	begin_child(listener, child);
+	return child;
+}
+
+/**
+ * smc_intake_step_child() - take the next steps of a child
+ * @child: the child, not locked; gives back the caller's reference
+ *
+ * May sleep, but not for the peer.
+ */
+void smc_intake_step_child(struct smc_sock *child)
+{
+	struct sock *sk = child->conn.sk;
+
+	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	if (!smc_sock_is_driven_by_caller(child)) {
+		smc_connect_progress(child);
+		if (smc_sock_drive(child, SMC_DRIVER_DONE) == SMC_DRIVER_QUEUE_WORK)
+			smc_sock_queue_work(child, 0);
+	}
+	release_sock(sk);
+	smc_close_if_over(child);
+	smc_conn_put(&child->conn);
+}
+
+/* The child's own work takes its next steps; gives back the reference */
+static void queue_child(struct smc_sock *child)
+{
+	smc_sock_queue_work(child, 0);
+	smc_conn_put(&child->conn);
+}
+
+/* The oldest one first */
+static void finish_own(struct smc_sock **own, unsigned int from)
+{
+	struct smc_sock *child;
+	unsigned int i;
+
+	for (i = 0; i < OWN_STEPS; i++) {
+		child = own[(from + i) % OWN_STEPS];
+		if (child)
+			smc_intake_step_child(child);
+	}
+}
+
+static bool has_enough(const struct smc_sock *listener, bool in_accept)
+{
+	return in_accept && (smc_accept_ready(listener) || signal_pending(current));
+}
+
+/*
+ * Take in what TCP has accepted. A round is bounded, because a peer may open connections that fail
+ * at once as fast as this goes, and accept() has something better to do once a child is ready.
+ *
+ * An accept() that waits takes the first steps of children itself. In the work queue the last few
+ * are taken here, which saves task switches; all others are left to their own work, so that
+ * processors share the children of a busy listener.
+ * Return: whether there may be more.
+ */
+static bool take_in_all(struct smc_sock *listener, bool in_accept)
+{
+	struct smc_sock *own[OWN_STEPS] = {};
+	struct smc_sock *child;
+	struct sock *sk;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ROUND && !has_enough(listener, in_accept); i++) {
+		sk = accept_from_tcp(listener->conn.sk, &err);
+		if (!sk)
+			break;
+		err = 0;
+		child = take_in(listener, sk);
+		if (!child)
+			continue;
+		if (in_accept) {
+			smc_intake_step_child(child);
+			continue;
+		}
+		swap(child, own[i % OWN_STEPS]);
+		if (child)
+			queue_child(child);
+	}
+	finish_own(own, i);
+	if (err && err != -EAGAIN && err != -EINVAL) {
+		WRITE_ONCE(listener->queue.retry, true);
+		smc_conn_start_timer(&listener->conn, jiffies + RETRY);
+	}
+	return !err;
+}
+
+/* Does accept() of its parent look at the socket, if something happens? Any context. */
+static struct smc_sock *willing_listener(const struct smc_sock *smc)
+{
+	struct smc_sock *listener = READ_ONCE(smc->listener) ?: (struct smc_sock *)smc;
+
+	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN)
+		return NULL;
+	return READ_ONCE(listener->queue.blocking) ? listener : NULL;
+}
+
+/**
+ * smc_intake_is_for_accept() - would accept() of its parent look at a child?
+ * @smc: child or not; the caller is in an RCU read-side critical section, or has a reference
+ *
+ * Any context. smc_intake_tell() may find otherwise.
+ *
+ * Return: whether.
+ */
+bool smc_intake_is_for_accept(const struct smc_sock *smc)
+{
+	bool is_for_accept;
+
+	rcu_read_lock();
+	is_for_accept = READ_ONCE(smc->listener) && willing_listener(smc);
+	rcu_read_unlock();
+	return is_for_accept;
+}
+
+/*
+ * What happens to a listening socket or to its children, the work queue would see to.
+ * But a program that waits in accept() can do so itself, which saves task switches; also
+ * one that is not back there yet, because nobody is served before it is. If it
+ * does not come soon, the timer calls the work queue.
+ */
+static void call_acceptor(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_acceptor *acceptor;
+
+	lockdep_assert_held(&q->lock);
+	acceptor = list_first_entry_or_null(&q->acceptors, struct smc_acceptor, list);
+	if (acceptor)
+		woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL);
+	else if (!timer_pending(&listener->conn.timer))
+		smc_conn_start_timer(&listener->conn, jiffies + 1);
+}
+
+/**
+ * smc_intake_tell() - something happened to a listening socket, or to a child: tell accept()
+ * @smc: the one or the other; the caller is in an RCU read-side critical section, or has a
+ *	reference
+ *
+ * Any context; does not sleep.
+ *
+ * Return: whether accept() sees to it; else the caller has to. A socket that listened before, and
+ * connects now, has no accept() any more.
+ */
+bool smc_intake_tell(struct smc_sock *smc)
+{
+	struct smc_sock *listener;
+	struct smc_accept_queue *q;
+	unsigned long flags;
+	bool taken = false;
+
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener) ?: smc;
+	q = &listener->queue;
+	spin_lock_irqsave(&q->lock, flags);
+	if (listener == smc)
+		WRITE_ONCE(q->incoming, true);
+	if (listener == smc && !list_empty(&q->acceptors))
+		q->blocking = true;
+	if (READ_ONCE(listener->state) == SMC_SOCK_LISTEN && q->blocking &&
+	    (listener == smc || !list_empty(&smc->child))) {
+		if (listener != smc)
+			list_move_tail(&smc->news, &q->news);
+		call_acceptor(listener);
+		taken = true;
+	}
+	spin_unlock_irqrestore(&q->lock, flags);
+	rcu_read_unlock();
+	return taken;
+}
+
+/**
+ * smc_intake_overdue() - what was left to accept() is still there: do without it
+ * @listener: the socket; the caller has a reference
+ *
+ * Any context; does not sleep.
+ */
+void smc_intake_overdue(struct smc_sock *listener)
+{
+	if (!smc_accept_has_steps(listener) && !READ_ONCE(listener->queue.retry))
+		return;
+	WRITE_ONCE(listener->queue.blocking, false);
+	smc_sock_queue_work(listener, 0);
+}
+
+/* Return: with a reference */
+static struct smc_sock *take_news(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	spin_lock_irq(&q->lock);
+	child = list_first_entry_or_null(&q->news, struct smc_sock, news);
+	if (child) {
+		list_del_init(&child->news);
+		smc_conn_get(&child->conn);
+	}
+	spin_unlock_irq(&q->lock);
+	return child;
+}
+
+/* One round of the steps that are due; in accept() only until a child is ready */
+static void take_steps(struct smc_sock *listener, bool in_accept)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+	unsigned int i;
+
+	lockdep_assert_held(&q->intake);
+	if (READ_ONCE(q->incoming)) {
+		/* Whoever sets it again has queued the next one before */
+		smp_store_mb(q->incoming, false);
+		if (take_in_all(listener, in_accept))
+			WRITE_ONCE(q->incoming, true);
+	}
+	for (i = 0; i < ROUND && !has_enough(listener, in_accept); i++) {
+		child = take_news(listener);
+		if (!child)
+			break;
+		smc_intake_step_child(child);
+	}
+}
+
+/**
+ * smc_intake_steps() - accept() takes steps that are due, until a child is ready
+ * @listener: the socket, not locked; the caller has a reference
+ *
+ * May sleep, but not for a peer.
+ *
+ * Return: 0, or -ERESTARTSYS when a signal has come.
+ */
+int smc_intake_steps(struct smc_sock *listener)
+{
+	int err = mutex_lock_interruptible(&listener->queue.intake);
+
+	if (err)
+		return -ERESTARTSYS;
+	take_steps(listener, true);
+	mutex_unlock(&listener->queue.intake);
+	return 0;
+}
+
+/**
+ * smc_intake_work() - take in what TCP has accepted, and go on with all handshakes
+ * @listener: the socket, not locked; the caller has a reference
+ *
+ * For the work queue. May sleep, but not for a peer.
+ */
+void smc_intake_work(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	if (!mutex_trylock(&q->intake)) {
+		smc_sock_queue_work(listener, 1);
+		return;
+	}
+	WRITE_ONCE(q->retry, false);
+	WRITE_ONCE(q->incoming, true);
+	take_steps(listener, false);
+	mutex_unlock(&q->intake);
+	if (smc_accept_has_steps(listener))
+		smc_sock_queue_work(listener, 0);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Amounts: SIOCINQ and its kind */
+
+#include <linux/sockios.h>
+#include <linux/uaccess.h>
+#include <asm/ioctls.h>
+
+#include "sock.h"
+
+/**
+ * smc_ioctl_amount() - how much?
+ * @smc: the socket, locked
+ * @cmd: SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
+ *
+ * Return: an amount, or -ENOIOCTLCMD for TCP, which knows what to say where there is no SMC
+ * connection.
+ */
+int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	switch (smc->state) {
+	case SMC_SOCK_ACTIVE:
+		break;
+	case SMC_SOCK_CONNECTING:
+	case SMC_SOCK_HANDSHAKE:	/* what TCP has is not the program's */
+		return cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||
+		       cmd == SIOCATMARK ? 0 : -ENOIOCTLCMD;
+	default:
+		return -ENOIOCTLCMD;
+	}
+	switch (cmd) {
+	case SIOCINQ:
+		return smc_rx_amount(conn);
+	case SIOCOUTQ:
+		/* What a send call returned may be in the peer's ring, with its kernel */
+		return smc_tx_outstanding(conn);
+	case SIOCOUTQNSD:
+		return 0;
+	case SIOCATMARK:
+		return smc_urgent_at_mark(conn);
+	default:
+		return -ENOIOCTLCMD;
+	}
+}
+
+/**
+ * smc_ioctl() - the ioctl system call
+ * @sock: the socket
+ * @cmd: which
+ * @arg: its argument
+ *
+ * Return: as TCP.
+ */
+int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	bool has_module = smc_call_begin();
+	struct sock *sk = sock->sk;
+	int answer = -ENOIOCTLCMD;
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc)
+		answer = smc_ioctl_amount(smc, cmd);
+	release_sock(sk);
+	if (answer == -ENOIOCTLCMD)
+		answer = smc_ops_of_tcp(sk)->ioctl(sock, cmd, arg);
+	else if (answer >= 0)
+		answer = put_user(answer, (int __user *)arg);
+	smc_call_end(has_module);
+	return answer;
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Life of a struct smc_sock: created, attached to a TCP sock, detached, freed; and its kworker */
+
+#include <linux/delay.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "../conn/close.h"
+#include "../object.h"
+#include "../work.h"
+#include "sock.h"
+
+/* What TCP finds where a sock in our hands has no struct socket: it looks at flags there */
+static struct socket_alloc no_socket;
+
+static atomic_long_t charged_bytes;
+static DEFINE_PER_CPU(int, charged_ahead);
+static atomic_t smc_socks;
+static long no_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
+static int no_minimum;
+
+/*
+ * Of the accounts of connections, see group/buffer.c. The limits are elsewhere: these are none. The
+ * kernel reads all of them, the minimum also when it traces a charge that it refuses.
+ */
+static struct proto account_proto = {
+	.name			= "SMC",
+	.memory_allocated	= &charged_bytes,
+	.per_cpu_fw_alloc	= &charged_ahead,
+	.sysctl_mem		= no_limits,
+	.sysctl_rmem		= &no_minimum,
+	.sysctl_wmem		= &no_minimum,
+};
+
+#ifdef CONFIG_MEMCG
+static struct mem_cgroup *memcg_of(const struct sock *sk)
+{
+	return sk->sk_memcg;
+}
+
+static void set_memcg(struct sock *account, const struct sock *sk)
+{
+	if (!sk->sk_memcg)
+		return;
+	css_get(&sk->sk_memcg->css);
+	account->sk_memcg = sk->sk_memcg;
+}
+
+static void put_memcg(struct sock *account)
+{
+	if (account->sk_memcg)
+		css_put(&account->sk_memcg->css);
+}
+#else
+static struct mem_cgroup *memcg_of(const struct sock *sk)
+{
+	return NULL;
+}
+
+static void set_memcg(struct sock *account, const struct sock *sk)
+{
+}
+
+static void put_memcg(struct sock *account)
+{
+}
+#endif
+
+static struct sock *create_account(const struct sock *sk)
+{
+	struct sock *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+
+	if (!account)
+		return NULL;
+	account->sk_prot = &account_proto;
+	set_memcg(account, sk);
+	return account;
+}
+
+static void free_account(struct sock *account)
+{
+	sk_mem_reclaim(account);
+	put_memcg(account);
+	kfree(account);
+}
+
+static void free_sock(struct rcu_head *rcu)
+{
+	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
+
+	free_account(smc->conn.account);
+	sock_put(smc->conn.sk);
+	kfree(smc);
+	smc_object_destroyed(SMC_OBJECT_SOCK);
+	atomic_dec(&smc_socks);
+}
+
+/* The last reference is gone; a signal of the peer, or TCP's wake-up, may still be under way */
+static void release_sock_struct(struct smc_conn *conn)
+{
+	struct smc_net *sn = smc_net(sock_net(conn->sk));
+	struct smc_sock *smc = smc_of(conn);
+
+	spin_lock_bh(&sn->socks_lock);
+	hlist_del(&smc->node);
+	spin_unlock_bh(&sn->socks_lock);
+	call_rcu(&smc->rcu, free_sock);
+}
+
+static struct smc_driver_state unpack(int packed)
+{
+	return (struct smc_driver_state){ .driver = packed >> 1, .news = packed & 1 };
+}
+
+static int pack(struct smc_driver_state state)
+{
+	return state.driver << 1 | state.news;
+}
+
+/**
+ * smc_sock_is_driven_by_caller() - does a system call take the steps?
+ * @smc: the socket
+ *
+ * Any context.
+ *
+ * Return: whether.
+ */
+bool smc_sock_is_driven_by_caller(const struct smc_sock *smc)
+{
+	return unpack(atomic_read(&smc->driver)).driver == SMC_DRIVER_CALLER;
+}
+
+/**
+ * smc_sock_has_news() - did something happen that the driver has not looked at?
+ * @smc: the socket
+ *
+ * Any context.
+ *
+ * Return: whether.
+ */
+bool smc_sock_has_news(const struct smc_sock *smc)
+{
+	return unpack(atomic_read(&smc->driver)).news;
+}
+
+/**
+ * smc_sock_drive() - change who looks at a socket
+ * @smc: the socket
+ * @event: why
+ *
+ * Any context. A full barrier: what happened before is seen by whoever looks.
+ *
+ * Return: what the caller has to do.
+ */
+enum smc_driver_action smc_sock_drive(struct smc_sock *smc, enum smc_driver_event event)
+{
+	int now = atomic_read(&smc->driver);
+	struct smc_driver_step step;
+
+	do {
+		step = smc_driver_next(unpack(now), event);
+	} while (!atomic_try_cmpxchg(&smc->driver, &now, pack(step.next)));
+	return step.action;
+}
+
+/**
+ * smc_sock_queue_work() - let the work queue look at a socket
+ * @smc: the socket; the caller has a reference, or is in an RCU read-side critical section
+ * @delay: jiffies
+ *
+ * Any context; does not sleep.
+ */
+void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
+{
+	if (!smc_conn_get_not_zero(&smc->conn))
+		return;
+	if (!queue_delayed_work(smc_wq, &smc->work, delay))
+		smc_conn_put(&smc->conn);
+}
+
+static void queue_first_step(struct smc_sock *listener)
+{
+	if (!smc_intake_tell(listener))
+		smc_sock_queue_work(listener, 0);
+}
+
+/**
+ * smc_sock_news() - something happened: see that somebody looks
+ * @smc: the socket; as for smc_sock_queue_work()
+ *
+ * Any context; does not sleep.
+ */
+void smc_sock_news(struct smc_sock *smc)
+{
+	enum smc_driver_action action;
+
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN) {
+		queue_first_step(smc);
+		return;
+	}
+	action = smc_sock_drive(smc, smc_intake_is_for_accept(smc) ? SMC_DRIVER_NEWS_ACCEPT :
+								      SMC_DRIVER_NEWS);
+	if (action == SMC_DRIVER_TELL_ACCEPT && !smc_intake_tell(smc))
+		action = smc_sock_drive(smc, SMC_DRIVER_DECLINE);
+	if (action == SMC_DRIVER_WAKE_CALLER)
+		wake_up_interruptible_all(&smc->callers);
+	if (action == SMC_DRIVER_QUEUE_WORK)
+		smc_sock_queue_work(smc, 0);
+}
+
+static void on_progress(struct smc_conn *conn)
+{
+	smc_sock_news(smc_of(conn));
+}
+
+/* On an SMC connection TCP has no news in good order: a FIN is none */
+static bool is_trouble(const struct sock *sk)
+{
+	return inet_sk_state_load(sk) == TCP_CLOSE || tcp_inq((struct sock *)sk);
+}
+
+/* The socket was detached when TCP had found our queue already */
+static void pass_on(const struct smc_sock *smc, void *key)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(smc->conn.wq);
+	if (wq)
+		__wake_up(&wq->wait, TASK_INTERRUPTIBLE, 0, key);
+	rcu_read_unlock();
+}
+
+/* TCP wakes whoever waits for the sock: us. Interrupts are off. */
+static int woken_by_tcp(wait_queue_entry_t *entry, unsigned int mode, int sync, void *key)
+{
+	struct smc_sock *smc = container_of(entry, struct smc_sock, entry);
+
+	switch (READ_ONCE(smc->state)) {
+	case SMC_SOCK_INIT:
+		break;
+	case SMC_SOCK_ACTIVE:
+		if (!smc_close_is_over(smc) && is_trouble(smc->conn.sk))
+			smc_sock_news(smc);
+		break;
+	case SMC_SOCK_WAITING:
+		if (is_trouble(smc->conn.sk))
+			smc_sock_news(smc);
+		break;
+	case SMC_SOCK_FALLBACK:
+	case SMC_SOCK_CLOSED:
+		pass_on(smc, key);
+		break;
+	default:
+		smc_sock_news(smc);
+	}
+	return 0;
+}
+
+/*
+ * A program owns its socket for as long as it takes to bring in a page, which may be its own doing.
+ * The work queue serves all programs, and waits for none of them.
+ */
+static bool lock_if_free(struct sock *sk)
+{
+	bool is_free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_free = !sock_owned_by_user_nocheck(sk);
+	if (is_free)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (is_free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return is_free;
+}
+
+static void look(struct smc_sock *smc)
+{
+	if (smc_sock_is_driven_by_caller(smc))
+		return;
+	switch (smc->state) {
+	case SMC_SOCK_INCOMING:
+	case SMC_SOCK_CONNECTING:
+	case SMC_SOCK_HANDSHAKE:
+		smc_connect_progress(smc);
+		break;
+	case SMC_SOCK_ACTIVE:
+	case SMC_SOCK_WAITING:
+		smc_close_progress(smc);
+		break;
+	default:
+		smc_sock_drive(smc, SMC_DRIVER_LOOK);
+		break;
+	}
+	if (smc_sock_drive(smc, SMC_DRIVER_DONE) == SMC_DRIVER_QUEUE_WORK)
+		smc_sock_queue_work(smc, 0);
+}
+
+static void look_if_free(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	if (!lock_if_free(sk)) {
+		smc_sock_queue_work(smc, 1);
+		return;
+	}
+	look(smc);
+	release_sock(sk);
+	smc_close_if_over(smc);
+}
+
+/* What it allocates is for the socket, and charged to whom that is */
+static void sock_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, work.work);
+	struct mem_cgroup *old = set_active_memcg(memcg_of(smc->conn.account));
+
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN)
+		smc_intake_work(smc);
+	else
+		look_if_free(smc);
+	set_active_memcg(old);
+	smc_conn_put(&smc->conn);
+}
+
+/* The deadline of a handshake, the end of a wait for the peer, or accept() has not come */
+static void on_timer(struct timer_list *timer)
+{
+	struct smc_sock *smc = container_of(timer, struct smc_sock, conn.timer);
+
+	switch (READ_ONCE(smc->state)) {
+	case SMC_SOCK_HANDSHAKE:
+		smc_sock_news(smc);
+		break;
+	case SMC_SOCK_LISTEN:
+		smc_intake_overdue(smc);
+		break;
+	case SMC_SOCK_WAITING:
+		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
+		break;
+	default:
+		break;
+	}
+	smc_conn_put(&smc->conn);
+}
+
+/**
+ * smc_sock_create() - what a TCP socket needs on its way to SMC
+ * @sk: the sock, which is kept as long as this
+ *
+ * May sleep.
+ *
+ * Return: it, with one reference, or NULL without memory.
+ */
+struct smc_sock *smc_sock_create(struct sock *sk)
+{
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_sock *smc = kzalloc(sizeof(*smc), GFP_KERNEL_ACCOUNT);
+
+	if (!smc)
+		return NULL;
+	smc->conn.account = create_account(sk);
+	if (!smc->conn.account) {
+		kfree(smc);
+		return NULL;
+	}
+	smc->conn.release = release_sock_struct;
+	smc->conn.progress = on_progress;
+	timer_setup(&smc->conn.timer, on_timer, 0);
+	init_waitqueue_head(&smc->wq.wait);
+	init_waitqueue_func_entry(&smc->entry, woken_by_tcp);
+	add_wait_queue(&smc->wq.wait, &smc->entry);
+	init_waitqueue_head(&smc->callers);
+	INIT_DELAYED_WORK(&smc->work, sock_work);
+	INIT_LIST_HEAD(&smc->child);
+	INIT_LIST_HEAD(&smc->ready);
+	INIT_LIST_HEAD(&smc->news);
+	smc_accept_init(smc);
+	sock_hold(sk);
+	smc_conn_init(&smc->conn, sk);
+
+	atomic_inc(&smc_socks);
+	refcount_set(&smc->users, 1);
+	smc_object_created(SMC_OBJECT_SOCK);
+	spin_lock_bh(&sn->socks_lock);
+	hlist_add_head(&smc->node, &sn->socks);
+	spin_unlock_bh(&sn->socks_lock);
+	return smc;
+}
+
+/* Where programs wait; and TCP wakes us, not them */
+static void set_queues(struct smc_sock *smc, struct socket *sock)
+{
+	struct sock *sk = smc->conn.sk;
+
+	lockdep_assert_held_write(&sk->sk_callback_lock);
+	rcu_assign_pointer(smc->conn.wq, sock ? &sock->wq : NULL);
+	sk_set_socket(sk, sock ?: &no_socket.socket);
+	rcu_assign_pointer(sk->sk_wq, &smc->wq);
+}
+
+/**
+ * smc_sock_attach() - from now on TCP tells us what happens, and nobody else
+ * @smc: new
+ *
+ * The socket lock is held. Does not sleep.
+ *
+ * Return: 0, or -EBUSY if somebody else has the sock in his hands: smc_sk() does not find it then,
+ * but TCP tells.
+ */
+int smc_sock_attach(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+	int err = -EBUSY;
+
+	sock_owned_by_me(sk);
+	smc_conn_get(&smc->conn);
+	smc->is_attached = true;
+	write_lock_bh(&sk->sk_callback_lock);
+	if (!rcu_access_pointer(__sk_user_data(sk)) && !inet_csk(sk)->icsk_ulp_ops) {
+		__rcu_assign_sk_user_data_with_flags(sk, smc, SK_USER_DATA_NOCOPY);
+		err = 0;
+	}
+	set_queues(smc, sk->sk_socket);
+	write_unlock_bh(&sk->sk_callback_lock);
+	return err;
+}
+
+/**
+ * smc_sock_set_socket() - the struct socket of an attached sock has changed
+ * @smc: the socket
+ * @sock: the struct socket, or NULL if there is none any more
+ *
+ * The socket lock is held. Does not sleep.
+ */
+void smc_sock_set_socket(struct smc_sock *smc, struct socket *sock)
+{
+	struct sock *sk = smc->conn.sk;
+
+	sock_owned_by_me(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	set_queues(smc, sock);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_sock_detach() - the sock is on its own again
+ * @smc: the socket; its state tells already that it is detached
+ *
+ * The socket lock is held. Does not sleep. Gives back the reference of smc_sock_attach(), the
+ * caller has another one or does not look at @smc any more.
+ */
+void smc_sock_detach(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	sock_owned_by_me(sk);
+	if (!smc->is_attached)
+		return;
+	smc->is_attached = false;
+	smc_conn_stop_timer(&smc->conn);
+	write_lock_bh(&sk->sk_callback_lock);
+	if (smc_sk(sk) == smc)
+		rcu_assign_sk_user_data(sk, NULL);
+	if (sk->sk_socket == &no_socket.socket) {
+		sk_set_socket(sk, NULL);
+		RCU_INIT_POINTER(sk->sk_wq, NULL);
+	} else if (sk->sk_socket) {
+		rcu_assign_pointer(sk->sk_wq, &sk->sk_socket->wq);
+	}
+	write_unlock_bh(&sk->sk_callback_lock);
+	wake_up_interruptible_all(&smc->callers);
+	smc_conn_put(&smc->conn);
+}
+
+/**
+ * smc_sock_leave() - the socket, or a call, does not use the connection any more
+ * @smc: the socket, which was active
+ *
+ * The last one releases the memory. May sleep.
+ */
+void smc_sock_leave(struct smc_sock *smc)
+{
+	if (refcount_dec_and_test(&smc->users))
+		smc_close_release(&smc->conn);
+}
+
+/**
+ * smc_sock_exit_call() - the end of smc_sock_enter()
+ * @smc: the socket
+ *
+ * May sleep.
+ */
+void smc_sock_exit_call(struct smc_sock *smc)
+{
+	smc_sock_leave(smc);
+	smc_conn_put(&smc->conn);
+}
+
+/**
+ * smc_sock_drain() - wait until the last struct smc_sock is freed
+ *
+ * There are no sockets with our operations any more. What is left is kept by kworkers and timers
+ * that run, and by grace periods. May sleep.
+ */
+void smc_sock_drain(void)
+{
+	while (atomic_read(&smc_socks))
+		msleep(20);
+}
