@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 #include <net/netns/generic.h>
 
-#include "fallen.h"
+#include "listed.h"
 #include "net.h"
 
 static unsigned int net_id;
@@ -42,9 +42,7 @@ static int __net_init net_enter(struct net *net)
 	smc_groups_init(&sn->groups);
 	smc_paths_init(&sn->paths);
 	spin_lock_init(&sn->socks_lock);
-	INIT_HLIST_HEAD(&sn->socks);
-	spin_lock_init(&sn->fallen_lock);
-	INIT_LIST_HEAD(&sn->fallen);
+	sn->socks = RB_ROOT;
 	smc_eid_init(&sn->eids);
 	smc_pnet_init(&sn->pnet);
 	smc_event_limit_init(&sn->event_limit);
@@ -68,12 +66,14 @@ err_stats:
 	return err;
 }
 
-static void forget_fallen(struct smc_net *sn)
+/* No struct smc_sock is left, only connections that fell back */
+static void free_list(struct smc_net *sn)
 {
-	struct smc_fallen *fallen, *next;
+	struct smc_listed *listed, *next;
 
-	list_for_each_entry_safe(fallen, next, &sn->fallen, list)
-		kfree(fallen);
+	rbtree_postorder_for_each_entry_safe(listed, next, &sn->socks, node)
+		if (!WARN_ON_ONCE(!listed->fell_back))
+			kfree(container_of(listed, struct smc_fallen, listed));
 }
 
 static void __net_exit net_leave(struct net *net)
@@ -83,8 +83,7 @@ static void __net_exit net_leave(struct net *net)
 	smc_sysctl_exit(&sn->knobs);
 	smc_pnet_flush(&sn->pnet);
 	WARN_ON_ONCE(sn->groups.nr || atomic_read(&sn->groups.alive));
-	WARN_ON_ONCE(!hlist_empty(&sn->socks));
-	forget_fallen(sn);
+	free_list(sn);
 	smc_share_drop(sn->share);
 	smc_stats_exit(sn->stats);
 }

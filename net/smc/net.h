@@ -7,7 +7,7 @@
 #define _NET_SMC_NET_H
 
 #include <linux/atomic.h>
-#include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 
@@ -35,12 +35,11 @@
  *	constant. Two namespaces of one host are two peers.
  * @groups: link groups
  * @paths: paths of SMC-R that failed lately
- * @socks_lock: protects @socks
- * @socks: all struct smc_sock, for monitoring
- * @fallen_lock: protects the fields below
- * @fallen: struct smc_fallen of the last connections that fell back, the oldest first
- * @nr_fallen: how many
- * @fallen_number: number of the last one
+ * @socks_lock: protects the fields below; any context
+ * @socks: all struct smc_sock, and connections that fell back, for monitoring: struct smc_listed by
+ *	number
+ * @last_number: number of the newest of @socks
+ * @pruned: number of the one of @socks that was last looked at to free entries
  */
 struct smc_net {
 	struct smc_stats __percpu *stats;
@@ -54,12 +53,10 @@ struct smc_net {
 	struct smc_peer_id peer_id;
 	struct smc_groups groups;
 	struct smc_paths paths;
-	spinlock_t socks_lock;		/* protects socks */
-	struct hlist_head socks;
-	spinlock_t fallen_lock;		/* protects what follows */
-	struct list_head fallen;
-	unsigned int nr_fallen;
-	u64 fallen_number;
+	spinlock_t socks_lock;		/* protects what follows */
+	struct rb_root socks;
+	u64 last_number;
+	u64 pruned;
 };
 
 struct smc_net *smc_net(const struct net *net);

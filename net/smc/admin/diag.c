@@ -2,9 +2,8 @@
 /*
  * sock_diag for AF_SMC: a dump of the sockets of a namespace, or one of them.
  *
- * A dump keeps a reference to the socket it has come to, between two parts of
- * the answer as well, and no lock. So it costs those who connect nothing, and
- * sockets may come and go.
+ * Between two sockets a dump keeps the number of the last one, and no lock. So it costs those who
+ * connect nothing, and sockets may come and go.
  */
 
 #include <linux/in.h>
@@ -30,18 +29,14 @@ enum {
  * @states: set of bits 1 << diag_state, 0 for all
  * @modes: set of bits 1 << diag_mode, 0 for all
  * @inode: inode number, 0 for all
- * @next: the socket to be shown next, with a reference (dump)
- * @fallen: number of the last connection shown that fell back (dump)
- * @socks_done: all sockets are shown, next come connections that fell back (dump)
+ * @number: of the last socket that was looked at (dump)
  */
 struct query {
 	struct smc_diag_req req;
 	u32 states;
 	u8 modes;
 	u64 inode;
-	struct smc_sock *next;
-	u64 fallen;
-	bool socks_done;
+	u64 number;
 };
 
 static const struct nla_policy query_attrs[] = {
@@ -75,6 +70,7 @@ static int parse(const struct nlmsghdr *nlh, struct query *query, struct netlink
 	size_t len = nlmsg_len(nlh);
 
 	memset(query, 0, sizeof(*query));
+	query->number = SMC_LIST_START;
 	memcpy(&query->req, nlmsg_data(nlh), min(len, sizeof(query->req)));
 	return len > sizeof(query->req) ? parse_attrs(nlh, query, extack) : 0;
 }
@@ -302,115 +298,44 @@ static int dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int put_smc(struct sk_buff *skb, const struct sk_buff *request,
-		   const struct nlmsghdr *nlh, int flags, const struct query *query,
-		   struct smc_sock *smc)
-{
-	struct smc_sock_info info;
-
-	smc_sock_inspect(smc, &info);
-	/* One that has just fallen back is shown as such, or soon gone */
-	if (info.state == SMC_SOCK_FALLBACK || info.state == SMC_SOCK_CLOSED)
-		return 0;
-	return put_socket(skb, request, nlh, flags, query, &info);
-}
-
-static int dump_socks(struct sk_buff *skb, struct netlink_callback *cb, struct query *query)
-{
-	struct net *net = sock_net(cb->skb->sk);
-	int err;
-
-	if (!query->next)
-		query->next = smc_sock_next(net, NULL);
-	while (query->next) {
-		err = put_smc(skb, cb->skb, cb->nlh, NLM_F_MULTI, query, query->next);
-		if (err < 0)
-			return err;
-		query->next = smc_sock_next(net, query->next);
-		cond_resched();
-	}
-	query->socks_done = true;
-	return 0;
-}
-
-/* Return: as put_socket(), or -ENOENT at the end; *@number is of the one looked at */
-static int put_fallen(struct sk_buff *skb, const struct sk_buff *request,
-		      const struct nlmsghdr *nlh, int flags, const struct query *query,
-		      u64 *number)
-{
-	struct net *net = sock_net(request->sk);
-	struct smc_sock_info info;
-	struct smc_fallen fallen;
-	struct sock *sk;
-	int ret;
-
-	sk = smc_fallen_next(net, number, &fallen);
-	if (!sk)
-		return -ENOENT;
-	smc_fallen_inspect(sk, &fallen, &info);
-	ret = put_socket(skb, request, nlh, flags, query, &info);
-	sock_put(sk);
-	return ret;
-}
-
-static int dump_fallen(struct sk_buff *skb, struct netlink_callback *cb, struct query *query)
-{
-	u64 number = query->fallen;
-	int ret;
-
-	for (;;) {
-		ret = put_fallen(skb, cb->skb, cb->nlh, NLM_F_MULTI, query, &number);
-		if (ret < 0)
-			return ret == -ENOENT ? 0 : ret;
-		query->fallen = number;
-		cond_resched();
-	}
-}
-
 static int dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct query *query = (struct query *)cb->args[0];
+	struct net *net = sock_net(cb->skb->sk);
+	u64 number = query->number;
+	struct smc_sock_info info;
 	int err = 0;
 
-	if (!query->socks_done)
-		err = dump_socks(skb, cb, query);
-	if (!err)
-		err = dump_fallen(skb, cb, query);
+	while (!err && smc_inspect_next(net, &number, &info)) {
+		err = min(put_socket(skb, cb->skb, cb->nlh, NLM_F_MULTI, query, &info), 0);
+		sock_put(info.sk);
+		if (!err)
+			query->number = number;
+		cond_resched();
+	}
 	return skb->len ?: err;
 }
 
 static int dump_done(struct netlink_callback *cb)
 {
-	struct query *query = (struct query *)cb->args[0];
-
-	if (query->next)
-		smc_sock_put(query->next);
-	kfree(query);
+	kfree((struct query *)cb->args[0]);
 	return 0;
 }
 
 /* Put the first socket that matches into @skb. Return: 0, -EMSGSIZE or -ENOENT */
 static int find_one(struct sk_buff *skb, const struct sk_buff *request,
-		    const struct nlmsghdr *nlh, const struct query *query)
+		    const struct nlmsghdr *nlh, struct query *query)
 {
 	struct net *net = sock_net(request->sk);
-	struct smc_sock *smc = NULL;
-	u64 number = 0;
-	int found;
+	struct smc_sock_info info;
+	int found = 0;
 
-	while ((smc = smc_sock_next(net, smc))) {
-		found = put_smc(skb, request, nlh, 0, query, smc);
-		if (found) {
-			smc_sock_put(smc);
-			return min(found, 0);
-		}
+	while (!found && smc_inspect_next(net, &query->number, &info)) {
+		found = put_socket(skb, request, nlh, 0, query, &info);
+		sock_put(info.sk);
 		cond_resched();
 	}
-	do {
-		found = put_fallen(skb, request, nlh, 0, query, &number);
-		cond_resched();
-	} while (!found);
-	return min(found, 0);
+	return found ? min(found, 0) : -ENOENT;
 }
 
 static bool names_one(const struct query *query)

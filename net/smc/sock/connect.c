@@ -14,7 +14,7 @@
 
 #include "../handshake/ipsec.h"
 #include "../trace.h"
-#include "fallen.h"
+#include "list.h"
 #include "sock.h"
 
 /* Buffers as the user chose them, else as the namespace does */
@@ -411,7 +411,7 @@ static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_l
 
 	smc_fallback_unconnected(sock, reason);
 	err = __inet_stream_connect(sock, addr, addr_len, flags, 0);
-	smc_fallen_add(sock->sk, reason, 0);
+	smc_list_fallback(NULL, sock->sk, reason, 0);
 	return err;
 }
 

@@ -7,7 +7,7 @@
 #include "../event.h"
 #include "../stats.h"
 #include "../trace.h"
-#include "fallen.h"
+#include "list.h"
 #include "sock.h"
 
 static void report(struct sock *sk, enum smc_role role, u32 reason, u32 peer_diagnosis)
@@ -31,7 +31,9 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	struct sock *sk = smc->conn.sk;
 
 	report(sk, smc->conn.role, reason, peer_diagnosis);
-	smc_fallen_add(sk, reason, peer_diagnosis);
+	smc->reason = reason;
+	smc->peer_diagnosis = peer_diagnosis;
+	smc_list_fallback(smc, sk, reason, peer_diagnosis);
 	smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
 	smc_option_withdraw(smc);
 	smc_sock_detach(smc);
@@ -47,7 +49,7 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
  * @sock: it, with our operations, locked, not connected and not listening
  * @reason: enum smc_reason
  *
- * Does not sleep. Once it is connected, smc_fallen_add() is due.
+ * Does not sleep. Once it is connected, smc_list_fallback() is due.
  */
 void smc_fallback_unconnected(struct socket *sock, u32 reason)
 {
@@ -55,6 +57,7 @@ void smc_fallback_unconnected(struct socket *sock, u32 reason)
 
 	report(sock->sk, SMC_CLIENT, reason, 0);
 	if (smc) {
+		smc_list_remove(smc);
 		smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
 		smc_sock_detach(smc);
 	}

@@ -9,49 +9,6 @@
 
 #include "inspect.h"
 
-/**
- * smc_sock_next() - walk over all sockets of a namespace that are on their way to SMC, or there
- * @net: the namespace
- * @prev: the one before, whose reference is given back; NULL to start
- *
- * The walk sees each socket that is there all the time exactly once, and none
- * that is created meanwhile. Between two steps no lock is held. To end early, call smc_sock_put()
- * for the last. May sleep.
- *
- * Return: the next socket, with a reference, or NULL at the end.
- */
-struct smc_sock *smc_sock_next(struct net *net, struct smc_sock *prev)
-{
-	struct smc_net *sn = smc_net(net);
-	struct hlist_node *node;
-	struct smc_sock *next = NULL;
-
-	spin_lock_bh(&sn->socks_lock);
-	/* A socket leaves the list with its last reference, so @prev is on it */
-	node = prev ? prev->node.next : sn->socks.first;
-	for (; node && !next; node = node->next) {
-		struct smc_sock *smc = hlist_entry(node, struct smc_sock, node);
-
-		if (smc_conn_get_not_zero(&smc->conn))
-			next = smc;
-	}
-	spin_unlock_bh(&sn->socks_lock);
-	if (prev)
-		smc_conn_put(&prev->conn);
-	return next;
-}
-EXPORT_SYMBOL_GPL(smc_sock_next);
-
-/**
- * smc_sock_put() - end a walk
- * @smc: what smc_sock_next() returned last
- */
-void smc_sock_put(struct smc_sock *smc)
-{
-	smc_conn_put(&smc->conn);
-}
-EXPORT_SYMBOL_GPL(smc_sock_put);
-
 static void copy_tcp(struct sock *sk, struct smc_sock_info *out)
 {
 	out->sk = sk;
@@ -71,40 +28,56 @@ static void copy_tcp(struct sock *sk, struct smc_sock_info *out)
 	out->peer.s6_addr32[0] = sk->sk_daddr;
 }
 
-/**
- * smc_sock_inspect() - what is this socket?
- * @smc: the socket; the caller holds a reference
- * @out: the answer
- *
- * May be called at any time in the life of the socket. Process context.
- */
-void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out)
+static void inspect_smc(struct smc_sock *smc, struct smc_sock_info *out)
 {
-	memset(out, 0, sizeof(*out));
 	out->state = smc_sock_state(smc);
+	sock_hold(smc->conn.sk);
 	copy_tcp(smc->conn.sk, out);
+	if (out->state == SMC_SOCK_FALLBACK) {	/* just now */
+		out->reason = smc->reason;
+		out->peer_diagnosis = smc->peer_diagnosis;
+	}
 	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_WAITING)
 		return;
 	out->shutdown = READ_ONCE(smc->conn.shutdown);
 	out->connected = smc_conn_inspect(&smc->conn, &out->conn);
 }
-EXPORT_SYMBOL_GPL(smc_sock_inspect);
 
-/**
- * smc_fallen_inspect() - what is this connection, which fell back?
- * @sk: its sock; the caller holds a reference
- * @fallen: what smc_fallen_next() has told
- * @out: the answer
- *
- * Process context.
- */
-void smc_fallen_inspect(struct sock *sk, const struct smc_fallen *fallen,
-			struct smc_sock_info *out)
+static void inspect_entry(const struct smc_list_entry *entry, struct smc_sock_info *out)
 {
 	memset(out, 0, sizeof(*out));
+	if (entry->smc) {
+		inspect_smc(entry->smc, out);
+		smc_conn_put(&entry->smc->conn);
+		return;
+	}
 	out->state = SMC_SOCK_FALLBACK;
-	copy_tcp(sk, out);
-	out->reason = fallen->reason;
-	out->peer_diagnosis = fallen->peer_diagnosis;
+	copy_tcp(entry->sk, out);
+	out->reason = entry->reason;
+	out->peer_diagnosis = entry->peer_diagnosis;
 }
-EXPORT_SYMBOL_GPL(smc_fallen_inspect);
+
+/**
+ * smc_inspect_next() - walk over all connections of a namespace, whatever they are
+ * @net: the namespace
+ * @number: SMC_LIST_START to begin; where the walk has come to
+ * @out: the next connection, with a reference to its sock
+ *
+ * See smc_list_next(). Process context.
+ *
+ * Return: whether there is one more; the caller calls sock_put() for that.
+ */
+bool smc_inspect_next(struct net *net, u64 *number, struct smc_sock_info *out)
+{
+	struct smc_list_entry entry;
+
+	while (smc_list_next(net, number, &entry)) {
+		inspect_entry(&entry, out);
+		if (out->state != SMC_SOCK_CLOSED)
+			return true;
+		sock_put(out->sk);
+		cond_resched();
+	}
+	return false;
+}
+EXPORT_SYMBOL_GPL(smc_inspect_next);

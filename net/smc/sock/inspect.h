@@ -6,13 +6,13 @@
 #include <linux/in6.h>
 
 #include "../conn/inspect.h"
-#include "fallen.h"
+#include "list.h"
 #include "sock.h"
 
 /**
  * struct smc_sock_info - a copy of what a socket is
  * @state: what it is
- * @sk: the TCP sock
+ * @sk: the TCP sock, with a reference
  * @tcp_state: TCP_*
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN
  * @local: local address; an IPv4 address is in the first word, the rest is zero
@@ -41,10 +41,6 @@ struct smc_sock_info {
 	struct smc_conn_info conn;
 };
 
-struct smc_sock *smc_sock_next(struct net *net, struct smc_sock *prev);
-void smc_sock_put(struct smc_sock *smc);
-void smc_sock_inspect(struct smc_sock *smc, struct smc_sock_info *out);
-void smc_fallen_inspect(struct sock *sk, const struct smc_fallen *fallen,
-			struct smc_sock_info *out);
+bool smc_inspect_next(struct net *net, u64 *number, struct smc_sock_info *out);
 
 #endif /* _NET_SMC_SOCK_INSPECT_H */

@@ -10,6 +10,7 @@
 #include "../conn/close.h"
 #include "../object.h"
 #include "../work.h"
+#include "list.h"
 #include "sock.h"
 
 /* What TCP finds where a sock in our hands has no struct socket: it looks at flags there */
@@ -100,12 +101,9 @@ static void free_sock(struct rcu_head *rcu)
 /* The last reference is gone; a signal of the peer, or TCP's wake-up, may still be under way */
 static void release_sock_struct(struct smc_conn *conn)
 {
-	struct smc_net *sn = smc_net(sock_net(conn->sk));
 	struct smc_sock *smc = smc_of(conn);
 
-	spin_lock_bh(&sn->socks_lock);
-	hlist_del(&smc->node);
-	spin_unlock_bh(&sn->socks_lock);
+	smc_list_remove(smc);
 	call_rcu(&smc->rcu, free_sock);
 }
 
@@ -357,7 +355,6 @@ static void on_timer(struct timer_list *timer)
  */
 struct smc_sock *smc_sock_create(struct sock *sk)
 {
-	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_sock *smc = kzalloc(sizeof(*smc), GFP_KERNEL_ACCOUNT);
 
 	if (!smc)
@@ -385,9 +382,7 @@ struct smc_sock *smc_sock_create(struct sock *sk)
 	atomic_inc(&smc_socks);
 	refcount_set(&smc->users, 1);
 	smc_object_created(SMC_OBJECT_SOCK);
-	spin_lock_bh(&sn->socks_lock);
-	hlist_add_head(&smc->node, &sn->socks);
-	spin_unlock_bh(&sn->socks_lock);
+	smc_list_add(smc);
 	return smc;
 }
 

@@ -13,6 +13,7 @@
 
 #include "../conn/conn.h"
 #include "../handshake/handshake.h"
+#include "../listed.h"
 #include "driver.h"
 
 /**
@@ -109,11 +110,13 @@ struct smc_accept_queue {
  * @news: in smc_accept_queue.news
  * @serial: smc_accept_queue.serial when TCP had accepted it; constant
  * @parked: silent in the handshake, and counted in smc_accept_queue.parked
- * @node: in smc_net.socks
+ * @reason: enum smc_reason, when it falls back
+ * @peer_diagnosis: what the peer's Decline said then
+ * @listed: in smc_net.socks, see list.c
  * @rcu: frees it
  *
  * Protected by the socket lock, unless said otherwise; @child, @ready, @news
- * and @parked by the listener's queue lock, @node by smc_net.socks_lock.
+ * and @parked by the listener's queue lock, @listed by smc_net.socks_lock.
  */
 struct smc_sock {
 	struct smc_conn conn;
@@ -139,7 +142,9 @@ struct smc_sock {
 	struct list_head news;
 	u32 serial;
 	bool parked;
-	struct hlist_node node;
+	u32 reason;
+	u32 peer_diagnosis;
+	struct smc_listed listed;
 	struct rcu_head rcu;
 };
 

@@ -11,6 +11,8 @@ import os
 import resource
 import select
 import socket
+import struct
+import subprocess
 import sys
 import time
 
@@ -18,10 +20,10 @@ import diag
 import nl
 import smc
 from cases import check, equal, run
-from diag import CONNINFO, DMBINFO, Diag, extensions
+from diag import CONNINFO, DMBINFO, FALLBACK, Diag, extensions
 
 COUNT = int(sys.argv[1])
-PAIRS = COUNT // 10     # these are connections, of the others nothing but the socket exists
+PAIRS = COUNT // 10     # these are ends of SMC connections, the others fell back
 EXT = extensions(CONNINFO, DMBINFO)
 SMALLEST = 4096         # the kernel makes no smaller parts of a dump than a page less overhead
 
@@ -52,11 +54,28 @@ def raw_dump(room, ext=EXT):
     return total, time.monotonic() - begin
 
 
+class TcpServer:
+    """It knows nothing of SMC: its clients fall back."""
+
+    def __init__(self):
+        self.listener = smc.tcp_socket()
+        self.listener.bind(('127.0.0.1', 0))
+        self.listener.listen(128)
+        self.address = self.listener.getsockname()
+        self.ends = []
+
+    def connect(self):
+        client = smc.smc_socket()
+        client.connect(self.address)
+        self.ends.append(self.listener.accept()[0])
+        return client
+
+
 class Crowd:
     """Thousands of sockets."""
 
     def __init__(self):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (2 * COUNT, 2 * COUNT))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3 * COUNT, 3 * COUNT))
         smc.sysctl('rmem', 16384)
         self.listener = smc.smc_socket()
         self.listener.bind(('127.0.0.1', 0))
@@ -66,8 +85,9 @@ class Crowd:
             client = smc.smc_socket()
             client.connect(self.listener.getsockname())
             self.socks += [client, self.listener.accept()[0]]
+        self.server = TcpServer()
         while len(self.socks) < COUNT:
-            self.socks.append(smc.smc_socket())
+            self.socks.append(self.server.connect())
 
     def inodes(self):
         return sorted(os.fstat(sock.fileno()).st_ino for sock in self.socks)
@@ -81,6 +101,14 @@ def complete():
     equal('the connections among them are whole',
           sum(CONNINFO in s.attributes and DMBINFO in s.attributes for s in found),
           len([s for s in found if s.mode == diag.SMCD]))
+    equal('the others tell why they fell back',
+          sum(s.attributes[FALLBACK] == (smc.PEER_NO_SMC, 0) for s in found), COUNT - PAIRS - 1)
+
+
+def shown_by_smcss():
+    lines = subprocess.run(['smcss'], stdout=subprocess.PIPE, text=True, check=True).stdout
+    equal('smcss shows all that fell back', lines.count(f' TCP {smc.PEER_NO_SMC:#010x}'),
+          COUNT - PAIRS - 1)
 
 
 def quick():
@@ -164,14 +192,76 @@ def come_and_go():
     stay = sorted(set(CROWD.inodes()) - {os.fstat(s.fileno()).st_ino for s in gone})
     for one in gone:
         one.close()
-    fresh = [smc.smc_socket() for _ in range(50)]
+    fresh = [CROWD.server.connect() for _ in range(50)]
     rest = sock.receive(wants_ack=False)
     seen = inodes(first + rest.messages)
     equal('those that stay', sorted(set(seen) & set(stay)), stay)
     check('none twice', len([i for i in seen if i]) == len({i for i in seen if i}))
     CROWD.socks = [s for s in CROWD.socks if s.fileno() >= 0] + fresh
+    # A closed connection whose peer has not closed may stay for a minute, without an inode
     check('the next dump is right', smc.eventually(
-        lambda: sorted(s.inode for s in Diag().sockets()) == CROWD.inodes()))
+        lambda: sorted(s.inode for s in Diag().sockets() if s.inode) == CROWD.inodes()))
+
+
+class Stuck:
+    """A client whose SYN finds the backlog full, until that is emptied; then it falls back."""
+
+    def __init__(self):
+        self.server = smc.tcp_socket()
+        self.server.bind(('127.0.0.1', 0))
+        self.server.listen(0)
+        self.first = smc.tcp_socket()
+        self.first.connect(self.server.getsockname())
+        self.client = smc.smc_socket()
+        self.client.setblocking(False)
+        self.client.connect_ex(self.server.getsockname())
+        self.inode = os.fstat(self.client.fileno()).st_ino
+
+    def let_in(self):
+        """Both wait for TCP, which sends the SYN again after a second."""
+        ends = [self.server.accept()[0] for _ in range(2)]
+        poll = select.poll()
+        poll.register(self.client, select.POLLOUT)
+        poll.poll()
+        check('it has fallen back', not smc.is_smc(self.client))
+        return ends
+
+
+def fall_back_meanwhile():
+    """Before the dump has come to it, or behind that."""
+    late = Stuck()
+    between = [CROWD.server.connect() for _ in range(200)]
+    early = Stuck()
+    sock, first = start(CROWD.listener, SMALLEST)
+    check('one was shown before', early.inode in inodes(first))
+    check('the other one was not', late.inode not in inodes(first))
+    ends = early.let_in() + late.let_in()
+    seen = inodes(first + sock.receive(wants_ack=False).messages)
+    equal('one that falls back behind a dump is seen once', seen.count(early.inode), 1)
+    equal('one that falls back in front of it, too', seen.count(late.inode), 1)
+    seen = [s.inode for s in Diag().sockets()]
+    equal('and so in the next dump', (seen.count(early.inode), seen.count(late.inode)), (1, 1))
+    for one in ends + between + [early.client, late.client]:
+        one.close()
+
+
+def entries():
+    """Number of objects of the slab that what fell back is in, a little too high."""
+    with open('/proc/slabinfo', encoding='ascii') as table:
+        return sum(int(line.split()[1]) for line in table if line.startswith('kmalloc-cg-64 '))
+
+
+def short_ones_leave_nothing():
+    """Nobody looks, and the list does not keep what is over."""
+    server, before = TcpServer(), entries()
+    for _ in range(2 * COUNT):
+        client = server.connect()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        client.close()
+        server.ends.pop().close()
+    grown = entries() - before
+    check('short connections: the list is no longer than with the others', grown < COUNT, grown)
+    server.listener.close()
 
 
 def all_gone():
@@ -179,6 +269,8 @@ def all_gone():
     readers = [start(CROWD.listener, SMALLEST) for _ in range(3)]
     for sock in CROWD.socks:
         sock.close()
+    for one in CROWD.server.ends:
+        one.close()
     rest = readers[0][0].receive(wants_ack=False)
     check('one that is read on ends soon', rest.done and len(rest.messages) < COUNT, rest)
     del readers     # the others are given up
@@ -187,4 +279,5 @@ def all_gone():
 
 
 CROWD = Crowd()
-run(complete, quick, too_small, connects_go_on, connects_beside_dumps, come_and_go, all_gone)
+run(complete, shown_by_smcss, quick, too_small, connects_go_on, connects_beside_dumps, come_and_go,
+    fall_back_meanwhile, short_ones_leave_nothing, all_gone)

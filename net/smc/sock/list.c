@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All connections of a namespace, for monitoring. A connection that falls back has no
+ * struct smc_sock any more: an entry takes its place in the list, under its number. So a
+ * walk sees each connection once, also while it falls back.
+ *
+ * TCP does not tell when such a connection ends. The entry names the sock by its cookie, and by its
+ * place in TCP's table of connections. A walk frees entries whose sock is gone. Each fallback looks
+ * at the next two entries as well: the list grows to twice the number of connections, no further.
+ */
+
+#include <linux/slab.h>
+#include <linux/sock_diag.h>
+#include <net/inet_hashtables.h>
+#include <net/tcp.h>
+
+#include "../net.h"
+#include "list.h"
+
+#define LOOKS	2	/* at entries, for each new one; see above */
+
+static struct smc_fallen *fallen_of(struct smc_listed *listed)
+{
+	return container_of(listed, struct smc_fallen, listed);
+}
+
+static bool is_older(struct rb_node *node, const struct rb_node *other)
+{
+	return rb_entry(node, struct smc_listed, node)->number <
+	       rb_entry(other, struct smc_listed, node)->number;
+}
+
+/* The newest one that is older than @number, or NULL */
+static struct smc_listed *find_below(const struct smc_net *sn, u64 number)
+{
+	struct rb_node *node = sn->socks.rb_node;
+	struct smc_listed *listed, *found = NULL;
+
+	lockdep_assert_held(&sn->socks_lock);
+	while (node) {
+		listed = rb_entry(node, struct smc_listed, node);
+		if (listed->number < number)
+			found = listed;
+		node = listed->number < number ? node->rb_right : node->rb_left;
+	}
+	return found;
+}
+
+static void insert_entry(struct smc_net *sn, struct smc_listed *listed)
+{
+	lockdep_assert_held(&sn->socks_lock);
+	listed->number = ++sn->last_number;
+	rb_add(&listed->node, &sn->socks, is_older);
+}
+
+/**
+ * smc_list_add() - a socket is on its way to SMC
+ * @smc: it, new
+ *
+ * Any context.
+ */
+void smc_list_add(struct smc_sock *smc)
+{
+	struct smc_net *sn = smc_net(sock_net(smc->conn.sk));
+	unsigned long flags;
+
+	spin_lock_irqsave(&sn->socks_lock, flags);
+	insert_entry(sn, &smc->listed);
+	spin_unlock_irqrestore(&sn->socks_lock, flags);
+}
+
+/**
+ * smc_list_remove() - a walk does not see the socket any more
+ * @smc: it, in the list or not
+ *
+ * Any context.
+ */
+void smc_list_remove(struct smc_sock *smc)
+{
+	struct smc_net *sn = smc_net(sock_net(smc->conn.sk));
+	struct rb_node *node = &smc->listed.node;
+	unsigned long flags;
+
+	spin_lock_irqsave(&sn->socks_lock, flags);
+	if (!RB_EMPTY_NODE(node))
+		rb_erase(node, &sn->socks);
+	RB_CLEAR_NODE(node);
+	spin_unlock_irqrestore(&sn->socks_lock, flags);
+}
+
+/* The connection may have the memory of another one by now: cookies are used once */
+static bool is_same(const struct sock *sk, const struct smc_fallen *fallen)
+{
+	return READ_ONCE(sk->sk_hash) == fallen->hash &&
+	       atomic64_read(&sk->sk_cookie) == fallen->cookie && sk_fullsock(sk);
+}
+
+/* Return: the sock that fell back, with a reference, or NULL if TCP has no such connection */
+static struct sock *find_sock(const struct net *net, const struct smc_fallen *fallen)
+{
+	struct inet_hashinfo *hashinfo = net->ipv4.tcp_death_row.hashinfo;
+	unsigned int slot = fallen->hash & hashinfo->ehash_mask;
+	struct hlist_nulls_node *node;
+	struct sock *sk;
+
+	rcu_read_lock();
+again:
+	sk_nulls_for_each_rcu(sk, node, &hashinfo->ehash[slot].chain) {
+		if (!is_same(sk, fallen))
+			continue;
+		if (!refcount_inc_not_zero(&sk->sk_refcnt))
+			goto gone;
+		if (is_same(sk, fallen))
+			goto found;
+		sock_gen_put(sk);
+		goto again;
+	}
+	/* Else a sock on the way has moved to another chain */
+	if (get_nulls_value(node) != slot)
+		goto again;
+gone:
+	sk = NULL;
+found:
+	rcu_read_unlock();
+	return sk;
+}
+
+static void forget_entry(struct smc_net *sn, u64 number)
+{
+	struct smc_fallen *fallen = NULL;
+	struct smc_listed *listed;
+	unsigned long flags;
+
+	spin_lock_irqsave(&sn->socks_lock, flags);
+	listed = find_below(sn, number + 1);
+	if (listed && listed->number == number && listed->fell_back) {
+		fallen = fallen_of(listed);
+		rb_erase(&listed->node, &sn->socks);
+	}
+	spin_unlock_irqrestore(&sn->socks_lock, flags);
+	kfree(fallen);
+}
+
+/* Return: whether the socket is still there; then there is a reference in @out */
+static bool get_smc(struct smc_listed *listed, struct smc_list_entry *out)
+{
+	struct smc_sock *smc = container_of(listed, struct smc_sock, listed);
+
+	out->smc = smc_conn_get_not_zero(&smc->conn) ? smc : NULL;
+	return out->smc;
+}
+
+/* Return: as get_smc(); forgets one that is not */
+static bool get_fallen(struct net *net, const struct smc_fallen *fallen, struct smc_list_entry *out)
+{
+	out->smc = NULL;
+	out->sk = find_sock(net, fallen);
+	out->reason = fallen->reason;
+	out->peer_diagnosis = fallen->peer_diagnosis;
+	if (!out->sk)
+		forget_entry(smc_net(net), fallen->listed.number);
+	return out->sk;
+}
+
+/*
+ * Look at the next entry below *@number, which is moved on. Return: whether there was one; then
+ * *@found tells whether its connection is still there, and in @out.
+ */
+static bool look_at_next(struct net *net, u64 *number, struct smc_list_entry *out,
+			 bool *found)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_fallen fallen = {};
+	struct smc_listed *listed;
+	unsigned long flags;
+
+	spin_lock_irqsave(&sn->socks_lock, flags);
+	listed = find_below(sn, *number);
+	*number = listed ? listed->number : SMC_LIST_START;
+	if (listed && listed->fell_back)
+		fallen = *fallen_of(listed);
+	else
+		*found = listed && get_smc(listed, out);
+	spin_unlock_irqrestore(&sn->socks_lock, flags);
+	if (fallen.listed.fell_back)
+		*found = get_fallen(net, &fallen, out);
+	return listed;
+}
+
+static void put_entry(const struct smc_list_entry *entry)
+{
+	if (entry->smc)
+		smc_conn_put(&entry->smc->conn);
+	else
+		sock_put(entry->sk);
+}
+
+/* Concurrent ones share the work: each moves the same mark on */
+static void free_stale(struct net *net)
+{
+	struct smc_list_entry entry;
+	unsigned int i;
+	bool found;
+
+	for (i = 0; i < LOOKS; i++)
+		if (look_at_next(net, &smc_net(net)->pruned, &entry, &found) && found)
+			put_entry(&entry);
+}
+
+static struct smc_fallen *create_fallen(struct sock *sk, u32 reason, u32 peer_diagnosis)
+{
+	struct smc_fallen *fallen = kzalloc(sizeof(*fallen), GFP_KERNEL_ACCOUNT);
+	u32 cookie[2];
+
+	if (!fallen)
+		return NULL;
+	sock_diag_save_cookie(sk, cookie);	/* the sock has one from now on */
+	fallen->listed.fell_back = true;
+	fallen->cookie = atomic64_read(&sk->sk_cookie);
+	fallen->hash = sk->sk_hash;
+	fallen->reason = reason;
+	fallen->peer_diagnosis = peer_diagnosis;
+	return fallen;
+}
+
+/**
+ * smc_list_fallback() - a connection falls back
+ * @smc: what it has in the list; the caller has a reference. Or NULL
+ * @sk: its sock, locked
+ * @reason: enum smc_reason
+ * @peer_diagnosis: what the peer's Decline said, or 0
+ *
+ * Without memory the list forgets the connection when @smc is gone, as it does when TCP has no
+ * connection any more. May sleep.
+ */
+void smc_list_fallback(struct smc_sock *smc, struct sock *sk, u32 reason, u32 peer_diagnosis)
+{
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_fallen *fallen;
+	unsigned long flags;
+
+	sock_owned_by_me(sk);
+	fallen = sk_hashed(sk) ? create_fallen(sk, reason, peer_diagnosis) : NULL;
+	if (!fallen)
+		return;
+	spin_lock_irqsave(&sn->socks_lock, flags);
+	if (smc && !RB_EMPTY_NODE(&smc->listed.node)) {
+		fallen->listed.number = smc->listed.number;
+		rb_replace_node(&smc->listed.node, &fallen->listed.node, &sn->socks);
+		RB_CLEAR_NODE(&smc->listed.node);
+	} else {
+		insert_entry(sn, &fallen->listed);
+	}
+	spin_unlock_irqrestore(&sn->socks_lock, flags);
+	free_stale(sock_net(sk));
+}
+
+/**
+ * smc_list_next() - walk over all connections of a namespace
+ * @net: the namespace
+ * @number: SMC_LIST_START to begin; where the walk has come to
+ * @out: the next connection
+ *
+ * The walk sees each connection that is there all the time exactly once, and none that begins
+ * meanwhile. Between two steps nothing is held. May sleep.
+ *
+ * Return: whether there is one more. The caller gives the reference in @out back.
+ */
+bool smc_list_next(struct net *net, u64 *number, struct smc_list_entry *out)
+{
+	bool found;
+
+	while (look_at_next(net, number, out, &found)) {
+		if (found)
+			return true;
+		cond_resched();
+	}
+	return false;
+}
