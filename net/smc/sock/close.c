@@ -352,6 +352,7 @@ static bool release_locked(struct socket *sock)
 	if (smc) {
 		smc_conn_get(&smc->conn);
 		lives_on = end(smc);
+		RCU_INIT_POINTER(smc->conn.wq, NULL);	/* it is freed with @sock */
 		smc_conn_put(&smc->conn);
 	}
 	/* The core gives back the module of the table it has read: ours */

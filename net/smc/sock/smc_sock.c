@@ -403,25 +403,26 @@ static void set_queues(struct smc_sock *smc, struct socket *sock)
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: 0, or -EBUSY if somebody else has the sock in his hands: smc_sk() does not find it then,
- * but TCP tells.
+ * Return: 0, or -EBUSY if another subsystem uses the sock: smc_sk() does not find @smc then. TCP
+ * wakes @smc for a child all the same; a sock with a struct socket is left unchanged.
  */
 int smc_sock_attach(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
-	int err = -EBUSY;
+	bool is_free;
 
 	sock_owned_by_me(sk);
-	smc_conn_get(&smc->conn);
-	smc->is_attached = true;
 	write_lock_bh(&sk->sk_callback_lock);
-	if (!rcu_access_pointer(__sk_user_data(sk)) && !inet_csk(sk)->icsk_ulp_ops) {
+	is_free = !rcu_access_pointer(__sk_user_data(sk)) && !inet_csk(sk)->icsk_ulp_ops;
+	if (is_free)
 		__rcu_assign_sk_user_data_with_flags(sk, smc, SK_USER_DATA_NOCOPY);
-		err = 0;
+	if (is_free || !sk->sk_socket) {
+		smc_conn_get(&smc->conn);
+		smc->is_attached = true;
+		set_queues(smc, sk->sk_socket);
 	}
-	set_queues(smc, sk->sk_socket);
 	write_unlock_bh(&sk->sk_callback_lock);
-	return err;
+	return is_free ? 0 : -EBUSY;
 }
 
 /**

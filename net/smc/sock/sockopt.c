@@ -25,10 +25,7 @@ static struct smc_sock *get_or_attach(struct sock *sk)
 	smc = smc_sock_create(sk);
 	if (!smc)
 		return NULL;
-	if (smc_sock_attach(smc)) {
-		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
-		smc_sock_detach(smc);
-	}
+	smc_sock_attach(smc);
 	smc_conn_put(&smc->conn);
 	return smc_sk(sk);
 }
@@ -143,20 +140,6 @@ static int check_byte_stream(struct socket *sock, int error)
 	return err;
 }
 
-/* What goes through shared memory would not be signed */
-static int check_keys(struct sock *sk)
-{
-	const struct smc_sock *smc;
-	int err = 0;
-
-	lock_sock(sk);
-	smc = smc_sk(sk);
-	if (smc && smc->state != SMC_SOCK_INIT && smc->state != SMC_SOCK_LISTEN)
-		err = -EOPNOTSUPP;
-	release_sock(sk);
-	return err;
-}
-
 static int check_tcp(struct socket *sock, int optname)
 {
 	switch (optname) {
@@ -164,14 +147,6 @@ static int check_tcp(struct socket *sock, int optname)
 		return check_byte_stream(sock, -EOPNOTSUPP);
 	case TCP_REPAIR:
 		return check_byte_stream(sock, -EPERM);
-	case TCP_MD5SIG:
-	case TCP_MD5SIG_EXT:
-#ifdef TCP_AO_ADD_KEY
-	case TCP_AO_ADD_KEY:
-	case TCP_AO_DEL_KEY:
-	case TCP_AO_INFO:
-#endif
-		return check_keys(sock->sk);
 	default:
 		return 0;
 	}
@@ -215,20 +190,39 @@ static int set_tcp(struct socket *sock, int optname, sockptr_t optval, unsigned 
 	return 0;
 }
 
-/* TCP would put the operations of IPv4 in place of ours */
-static int set_ipv6(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
+/* A TCP connection has TCP's operations; every other socket is refused */
+static int check_family(struct socket *sock)
 {
+	const struct smc_sock *smc;
 	int err = 0;
 
-	if (optname == IPV6_ADDRFORM) {
-		lock_sock(sock->sk);
-		if (smc_sk(sock->sk))
-			err = -EOPNOTSUPP;
-		release_sock(sock->sk);
-	}
+	lock_sock(sock->sk);
+	smc = smc_sk(sock->sk);
+	if (smc_ops_are_ours(sock))
+		err = smc && smc->state == SMC_SOCK_ACTIVE ? -EOPNOTSUPP : -ENOTCONN;
+	release_sock(sock->sk);
+	return err;
+}
+
+/*
+ * TCP would replace the SMC operations by those of IPv4. It takes the socket lock only after
+ * check_family() has released it, and another thread may connect the socket in between. So TCP
+ * gets the request only after a fallback, which is final. The value is read here: bringing in the
+ * page may take the caller as long as it likes.
+ */
+static int set_family(struct socket *sock, sockptr_t optval, unsigned int optlen)
+{
+	int family, err;
+
+	if (optlen < sizeof(family))
+		return -EINVAL;
+	if (copy_from_sockptr(&family, optval, sizeof(family)))
+		return -EFAULT;
+	err = family == PF_INET ? check_family(sock) : -EINVAL;
 	if (err)
 		return err;
-	return smc_ops_of_tcp(sock->sk)->setsockopt(sock, SOL_IPV6, optname, optval, optlen);
+	return smc_ops_of_tcp(sock->sk)->setsockopt(sock, SOL_IPV6, IPV6_ADDRFORM,
+						    KERNEL_SOCKPTR(&family), sizeof(family));
 }
 
 /**
@@ -255,8 +249,11 @@ int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval
 		err = set_tcp(sock, optname, optval, optlen);
 		break;
 	case SOL_IPV6:
-		err = set_ipv6(sock, optname, optval, optlen);
-		break;
+		if (optname == IPV6_ADDRFORM && READ_ONCE(sock->sk->sk_family) == AF_INET6) {
+			err = set_family(sock, optval, optlen);
+			break;
+		}
+		fallthrough;
 	default:
 		err = smc_ops_of_tcp(sock->sk)->setsockopt(sock, level, optname, optval, optlen);
 	}
@@ -285,19 +282,6 @@ static int get_smc(struct sock *sk, int optname, char __user *optval, int __user
 	return 0;
 }
 
-/* TCP's bytes are the handshake's, or nobody's */
-static bool is_byte_stream_of_ours(struct sock *sk)
-{
-	const struct smc_sock *smc;
-	bool is_ours;
-
-	rcu_read_lock();
-	smc = smc_sk(sk);
-	is_ours = smc && READ_ONCE(smc->state) != SMC_SOCK_INIT;
-	rcu_read_unlock();
-	return is_ours;
-}
-
 /**
  * smc_getsockopt() - the getsockopt system call, for all levels but SOL_SOCKET
  * @sock: the socket
@@ -316,9 +300,8 @@ int smc_getsockopt(struct socket *sock, int level, int optname, char __user *opt
 
 	if (level == SOL_SMC)
 		err = get_smc(sock->sk, optname, optval, optlen);
-	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE &&
-		 is_byte_stream_of_ours(sock->sk))
-		err = -EINVAL;
+	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE && smc_ops_are_ours(sock))
+		err = -EINVAL;	/* TCP's bytes are not the program's */
 	else
 		err = smc_ops_of_tcp(sock->sk)->getsockopt(sock, level, optname, optval, optlen);
 	smc_call_end(has_module);

@@ -629,7 +629,12 @@ TEST(bind_to_wrong_device)
 	      variant->client_address == AF_INET ? EINPROGRESS : ENETUNREACH);
 }
 
-/* IPV6_ADDRFORM makes an IPv4 socket of an IPv6 socket that talks IPv4 */
+static int make_ipv4(int fd)
+{
+	return setsockopt(fd, SOL_IPV6, IPV6_ADDRFORM, &(int){ AF_INET }, sizeof(int));
+}
+
+/* IPV6_ADDRFORM makes an IPv4 socket of an IPv6 socket that talks IPv4: not over SMC */
 TEST(connect_with_changed_family, .applies = only_ipv6)
 {
 	struct addr addr = loopback(AF_INET6, 0), to, to4;
@@ -644,7 +649,14 @@ TEST(connect_with_changed_family, .applies = only_ipv6)
 	OK(connect(fd, &to.sa, to.len));
 	server = accept_from(listener);
 	EQ(is_tcp(fd), !variant->smc);
-	set_int(fd, SOL_IPV6, IPV6_ADDRFORM, AF_INET);
+	if (variant->smc) {
+		FAILS(make_ipv4(fd), EOPNOTSUPP);
+		EQ(name_of(fd).sa.sa_family, AF_INET6);
+		send_text(fd, "six");
+		expect_text(server, "six");
+		return;
+	}
+	OK(make_ipv4(fd));
 	EQ(name_of(fd).sa.sa_family, AF_INET);
 	EQ(peer_of(fd).sa.sa_family, AF_INET);
 	EQ(peer_of(server).sa.sa_family, AF_INET6);
@@ -677,6 +689,9 @@ TEST(connect_after_accept)
 	struct worker worker;
 
 	if (variant->server_address != variant->client_address)
+	FAILS(make_ipv4(fd), ENOTCONN);
+	FAILS(make_ipv4(listener), ENOTCONN);
+	FAILS(setsockopt(fd, SOL_IPV6, IPV6_ADDRFORM, &(int){ AF_UNIX }, 4), EINVAL);
 		return;		/* the server's kind of socket cannot connect there */
 	worker_start(&worker, accept_once, &once);
 	worker_asleep(&worker);

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/userfaultfd.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,9 +20,9 @@ static int new_userfault(void)
 	return syscall(SYS_userfaultfd, O_CLOEXEC);
 }
 
-static bool can_keep_pages(int index)
+static bool has_userfault(void)
 {
-	int fd = only_smc(index) ? new_userfault() : -1;
+	int fd = new_userfault();
 
 	if (fd < 0)
 		return false;
@@ -28,8 +30,18 @@ static bool can_keep_pages(int index)
 	return true;
 }
 
-/* A page that does not come */
-static void *lost_page(void)
+static bool can_keep_pages(int index)
+{
+	return only_smc(index) && has_userfault();
+}
+
+static bool can_keep_pages_of_ipv6(int index)
+{
+	return only_ipv6(index) && has_userfault();
+}
+
+/* A page that does not come before bring_page() */
+static void *lost_page(int *userfault)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register area = { .mode = UFFDIO_REGISTER_MODE_MISSING };
@@ -43,7 +55,23 @@ static void *lost_page(void)
 	area.range.len = size;
 	OK(ioctl(fd, UFFDIO_API, &api));
 	OK(ioctl(fd, UFFDIO_REGISTER, &area));
+	*userfault = fd;
 	return page;
+}
+
+/* The page comes, and begins with @value */
+static void bring_page(int userfault, void *page, int value)
+{
+	long size = sysconf(_SC_PAGESIZE);
+	int *content = aligned_alloc(size, size);
+	struct uffdio_copy copy = { .dst = (uintptr_t)page, .len = size };
+
+	TRUE(content);
+	memset(content, 0, size);
+	content[0] = value;
+	copy.src = (uintptr_t)content;
+	OK(ioctl(userfault, UFFDIO_COPY, &copy));
+	free(content);
 }
 
 /* A listening socket, and a call that owns it: in place of a filter there is the lost page */
@@ -88,8 +116,8 @@ static void connect_by_work_queue(void)
 TEST(owned_sockets_keep_no_kworker, .applies = can_keep_pages, .alone = true)
 {
 	struct hog *hogs = calloc(CROWD, sizeof(*hogs));
-	void *page = lost_page();
-	int i;
+	int i, userfault;
+	void *page = lost_page(&userfault);
 
 	TRUE(hogs);
 	for (i = 0; i < CROWD; i++) {
@@ -103,4 +131,75 @@ TEST(owned_sockets_keep_no_kworker, .applies = can_keep_pages, .alone = true)
 		connect_tcp(&hogs[i].addr);
 	}
 	connect_by_work_queue();
+}
+
+struct family_change {
+	int fd;
+	void *page;
+	int error;
+};
+
+static void change_family(void *arg)
+{
+	struct family_change *change = arg;
+	int err = setsockopt(change->fd, SOL_IPV6, IPV6_ADDRFORM, change->page, sizeof(int));
+
+	change->error = err ? errno : 0;
+}
+
+static struct addr listen_for_both_families(int listener)
+{
+	struct addr addr = loopback(AF_INET6, 0);
+
+	addr.in6.sin6_addr = in6addr_any;
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 1));
+	addr = target_of(listener);
+	memcpy(&addr.in6.sin6_addr, "\0\0\0\0\0\0\0\0\0\0\377\377\177\0\0\1", 16);
+	return addr;
+}
+
+static bool is_established(int fd)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
+	return info.tcpi_state == TCP_ESTABLISHED;
+}
+
+/* TCP is connected; the handshake waits, because a program owns the listening socket */
+TEST(family_changed_while_connecting, .applies = can_keep_pages_of_ipv6)
+{
+	struct hog hog = { .listener = new_server() };
+	struct family_change change = { .fd = new_client() };
+	struct worker changer;
+	int userfault, hogs_userfault, server;
+
+	hog.addr = listen_for_both_families(hog.listener);
+	hog.page = lost_page(&hogs_userfault);
+	worker_start(&hog.worker, own_socket, &hog);
+	worker_asleep(&hog.worker);
+	change.page = lost_page(&userfault);
+	worker_start(&changer, change_family, &change);
+	worker_asleep(&changer);
+
+	nonblock(change.fd);
+	FAILS(connect(change.fd, &hog.addr.sa, hog.addr.len), EINPROGRESS);
+	while (!is_established(change.fd))
+		pause_briefly();
+	bring_page(userfault, change.page, AF_INET);
+	worker_join(&changer);
+	EQ(change.error, variant->smc ? ENOTCONN : 0);
+
+	bring_page(hogs_userfault, hog.page, 0);
+	worker_join(&hog.worker);
+	server = accept_from(hog.listener);
+	TRUE(wait_events(change.fd, POLLOUT) & POLLOUT);
+	EQ(is_tcp(change.fd), !variant->smc);
+	OK(fcntl(change.fd, F_SETFL, 0));
+	send_text(change.fd, "to the server");
+	expect_text(server, "to the server");
+	send_text(server, "to the client");
+	expect_text(change.fd, "to the client");
 }
