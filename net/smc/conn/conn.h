@@ -21,6 +21,19 @@ static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 	return &rcu_dereference_protected(conn->wq, 1)->wait;
 }
 
+/*
+ * As sock_error(), for an SMC connection: the error is returned once. TCP's reset may arrive later
+ * and set sk_err again; sock/close.c then restores @error, which is 0.
+ */
+static inline int smc_conn_take_error(struct smc_conn *conn)
+{
+	int err = sock_error(conn->sk);
+
+	if (err)
+		WRITE_ONCE(conn->error, 0);
+	return err;
+}
+
 /* wake.c; any context */
 void smc_conn_wake_readers(const struct smc_conn *conn);
 void smc_conn_wake_writers(const struct smc_conn *conn);

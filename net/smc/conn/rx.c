@@ -295,7 +295,7 @@ static int starved(struct reader *r, int copied, long *timeo)
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
 	shutdown = smp_load_acquire(&conn->shutdown);	/* as above */
 	if (READ_ONCE(conn->failed) && READ_ONCE(sk->sk_err))
-		return copied ? 1 : sock_error(sk);
+		return copied ? 1 : smc_conn_take_error(conn);
 	if (shutdown & RCV_SHUTDOWN)	/* the last bytes may have come with the end */
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
 	return wait_for_data(r, timeo);

@@ -31,6 +31,14 @@ static bool refused(const struct smc_conn *conn)
 	return READ_ONCE(conn->shutdown) & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused);
 }
 
+/* As sk_stream_error() */
+static int stream_error(struct smc_conn *conn, const struct msghdr *msg, int err)
+{
+	if (err == -EPIPE)
+		err = smc_conn_take_error(conn) ?: err;
+	return sk_stream_error(conn->sk, msg->msg_flags, err);
+}
+
 /*
  * The peer has closed, but nobody here knows: a program that answers a request
  * must not be punished because the other end did not wait for it. As with TCP, the
@@ -196,14 +204,14 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 
 	count_call(conn, len);
 	if (refused(conn))
-		return lose(conn, msg) ? len : sk_stream_error(sk, msg->msg_flags, -EPIPE);
+		return lose(conn, msg) ? len : stream_error(conn, msg, -EPIPE);
 	while (msg_data_left(msg)) {
 		u32 space, bytes;
 
 		if (refused(conn)) {
 			if (!copied && lose(conn, msg))
 				return len;
-			err = -EPIPE;	/* sk_stream_error() prefers sk_err */
+			err = -EPIPE;	/* stream_error() prefers what it failed for */
 			break;
 		}
 		space = min_t(size_t, smc_tx_space(conn), PIECE);
@@ -226,7 +234,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	}
 
 	if (!copied)
-		return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
+		return err ? stream_error(conn, msg, err) : 0;
 	smc_conn_count(conn, SMC_STAT_TX_BYTES, copied);
 	trace_sent(conn, copied);
 	return copied;

@@ -371,7 +371,7 @@ static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struc
  * What @smc was connecting for is over: the first to ask is told the outcome. Another thread may
  * have cancelled it, and may even connect anew.
  */
-static int tell_outcome(struct socket *sock, const struct smc_sock *smc, struct sockaddr *addr,
+static int tell_outcome(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
 			int addr_len, int flags)
 {
 	const struct smc_sock *now = smc_sk(sock->sk);
@@ -386,7 +386,7 @@ static int tell_outcome(struct socket *sock, const struct smc_sock *smc, struct 
 	if (sock->state != SS_CONNECTING)
 		return -EISCONN;
 	sock->state = SS_CONNECTED;
-	return READ_ONCE(smc->conn.failed) ? sock_error(sock->sk) : 0;
+	return READ_ONCE(smc->conn.failed) ? smc_conn_take_error(&smc->conn) : 0;
 }
 
 static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,

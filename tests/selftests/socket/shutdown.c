@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ends of a connection: shutdown(), close(), resets, in all orders */
 
+#include <linux/filter.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -501,6 +503,46 @@ TEST(reset_wakes_writer)
 	wait_events(fd[0], POLLIN);
 	close(fd[0]);		/* with unread data, or it would be no reset */
 	worker_join(&worker);
+}
+
+static int state_of_tcp(int fd)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
+	return info.tcpi_state;
+}
+
+static void drop_segments(int fd)
+{
+	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog prog = { .len = 1, .filter = &none };
+
+	OK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)));
+}
+
+/* Over SMC, TCP's RST arrives after recv() has returned the error of the SMC connection */
+TEST(reset_told_once)
+{
+	int fd[2];
+
+	pair_open(fd);
+	drop_segments(fd[1]);
+	set_int(fd[1], SOL_TCP, TCP_KEEPIDLE, 1);
+	set_int(fd[1], SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_linger(fd[0], 1, 0);
+	close(fd[0]);
+	if (variant->smc)
+		receive_reset(&fd[1]);
+	OK(setsockopt(fd[1], SOL_SOCKET, SO_DETACH_FILTER, &(int){ 0 }, 4));
+	if (!variant->smc)
+		receive_reset(&fd[1]);
+	while (state_of_tcp(fd[1]) != TCP_CLOSE)
+		pause_briefly();
+	EQ(events_now(fd[1]) & POLLERR, 0);
+	expect_eof(fd[1]);
+	EQ(socket_error(fd[1]), 0);
 }
 
 TEST(reset_told_by_option)
