@@ -281,7 +281,7 @@ int smc_connect_wait(struct smc_sock *smc, long timeo)
  * @smc: the socket, locked, with connecting under way; the caller has a reference
  * @error: positive errno for the program, or 0
  *
- * May sleep, but not for the peer. The sock is detached.
+ * May sleep, but not for the peer. The sock is detached, and can connect again.
  */
 void smc_connect_cancel(struct smc_sock *smc, int error)
 {
@@ -291,6 +291,7 @@ void smc_connect_cancel(struct smc_sock *smc, int error)
 	smc_close_reset_tcp(smc, error);
 	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
 	smc_conn_cancel(&smc->conn);
+	WRITE_ONCE(smc->conn.sk->sk_shutdown, 0);	/* as tcp_disconnect() */
 	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 	smc_option_withdraw(smc);
 	smc_sock_detach(smc);
@@ -358,7 +359,7 @@ static int start(struct socket *sock, struct sockaddr *addr, int addr_len, struc
 	}
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
 	smc_option_withdraw(smc);
-	smc_sock_drive(smc, SMC_DRIVER_LEAVE);
+	stop_driving(smc);
 	if (!smc->limit_handshake) {
 		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 		smc_sock_detach(smc);
@@ -419,8 +420,9 @@ static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_le
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = NULL;
-	u32 reason;
 	int err = 0;
+	bool waits;
+	u32 reason;
 
 	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
@@ -432,13 +434,14 @@ static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_le
 	if (err)
 		return err;
 	smc_connect_progress(smc);	/* nearby, TCP is connected already */
-	if (flags & O_NONBLOCK) {
+	waits = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (waits && smc_connect_under_way(smc))
+		smc_sock_drive(smc, SMC_DRIVER_LEAVE);	/* and smc_connect_wait() enters */
+	else
 		stop_driving(smc);
-		err = -EINPROGRESS;	/* whatever is known already, as TCP */
-	} else {
-		smc_sock_drive(smc, SMC_DRIVER_LEAVE);
-		err = wait_and_tell(sock, smc, addr, addr_len, flags, -EINPROGRESS);
-	}
+	err = -EINPROGRESS;		/* whatever is known already, as TCP */
+	if (waits)
+		err = wait_and_tell(sock, smc, addr, addr_len, flags, err);
 	smc_conn_put(&smc->conn);
 	return err;
 }

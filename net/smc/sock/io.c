@@ -200,7 +200,9 @@ static int send_locked(struct socket *sock, struct msghdr *msg, size_t len, bool
 	struct smc_sock *smc;
 	int err;
 
-	if (msg->msg_flags & MSG_FASTOPEN && !smc_sk(sk) && smc_ops_are_ours(sock))
+	smc = smc_sk(sk);
+	if (msg->msg_flags & MSG_FASTOPEN && smc_ops_are_ours(sock) &&
+	    (!smc || smc->state == SMC_SOCK_INIT))
 		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
 	err = wait_until_connected(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (err)
@@ -439,7 +441,7 @@ static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
 		return 1;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
-		smc_connect_cancel(smc, 0);
+		smc_connect_cancel(smc, ECONNRESET);
 		sock->state = SS_UNCONNECTED;
 		smc_conn_wake_all(&smc->conn);
 		return 0;

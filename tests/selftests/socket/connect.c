@@ -272,6 +272,21 @@ TEST(connect_send_timeout)
 	FAILS(connect_addr(fd, &to), EALREADY);
 }
 
+/* connect() does not wait for a negative time; the handshake goes on */
+TEST(connect_negative_timeout)
+{
+	struct timeval negative = { .tv_sec = -1 };
+	int listener = listen_any(1), fd = new_client();
+	struct addr to = target_of(listener);
+
+	OK(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &negative, sizeof(negative)));
+	FAILS(connect_addr(fd, &to), EINPROGRESS);
+	TRUE(wait_events(fd, POLLOUT) & POLLOUT);
+	EQ(socket_error(fd), 0);
+	OK(connect_addr(fd, &to));
+	EQ(is_tcp(fd), !variant->smc);
+}
+
 TEST(connect_user_timeout)
 {
 	struct addr to = nowhere();
@@ -494,7 +509,28 @@ TEST(shutdown_while_connecting)
 	FAILS(connect_addr(fd, &to), EINPROGRESS);
 	OK(shutdown(fd, SHUT_RDWR));
 	TRUE(events_now(fd) & POLLHUP);
+	EQ(socket_error(fd), ECONNRESET);
 	FAILS(shutdown(fd, SHUT_RDWR), ENOTCONN);
+}
+
+/* A socket whose connect() was ended by shutdown() can connect again */
+TEST(connect_after_shutdown)
+{
+	int listener = listen_any(1), fd = new_client(), server;
+	struct addr to = nowhere();
+
+	nonblock(fd);
+	FAILS(connect_addr(fd, &to), EINPROGRESS);
+	OK(shutdown(fd, SHUT_RDWR));
+	OK(fcntl(fd, F_SETFL, 0));
+	to = target_of(listener);
+	OK(connect_addr(fd, &to));
+	server = accept_from(listener);
+	EQ(is_tcp(fd), !variant->smc);
+	send_text(fd, "to the server");
+	expect_text(server, "to the server");
+	send_text(server, "to the client");
+	expect_text(fd, "to the client");
 }
 
 TEST(disconnect_fresh)
@@ -646,6 +682,9 @@ TEST(connect_with_changed_family, .applies = only_ipv6)
 	to = target_of(listener);
 	to4 = loopback(AF_INET, port_of(&to));
 	memcpy(&to.in6.sin6_addr, "\0\0\0\0\0\0\0\0\0\0\377\377\177\0\0\1", 16);
+	FAILS(make_ipv4(fd), ENOTCONN);
+	FAILS(make_ipv4(listener), ENOTCONN);
+	FAILS(setsockopt(fd, SOL_IPV6, IPV6_ADDRFORM, &(int){ AF_UNIX }, 4), EINVAL);
 	OK(connect(fd, &to.sa, to.len));
 	server = accept_from(listener);
 	EQ(is_tcp(fd), !variant->smc);
@@ -689,9 +728,6 @@ TEST(connect_after_accept)
 	struct worker worker;
 
 	if (variant->server_address != variant->client_address)
-	FAILS(make_ipv4(fd), ENOTCONN);
-	FAILS(make_ipv4(listener), ENOTCONN);
-	FAILS(setsockopt(fd, SOL_IPV6, IPV6_ADDRFORM, &(int){ AF_UNIX }, 4), EINVAL);
 		return;		/* the server's kind of socket cannot connect there */
 	worker_start(&worker, accept_once, &once);
 	worker_asleep(&worker);

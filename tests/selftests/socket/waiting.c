@@ -425,6 +425,19 @@ TEST(fast_open_send, .applies = not_swapped)
 	expect_text(accept_from(listener), "fast");
 }
 
+/* SMC_LIMIT_HS makes no difference */
+TEST(fast_open_send_with_limit, .applies = not_swapped)
+{
+	int listener = listen_any(1), fd = new_client();
+	struct addr to = target_of(listener);
+
+	if (!is_tcp(fd))
+		set_int(fd, SOL_SMC, SMC_LIMIT_HS, 1);
+	EQ(sendto(fd, "fast", 4, MSG_FASTOPEN | MSG_NOSIGNAL, &to.sa, to.len), 4);
+	EQ(is_tcp(fd), 1);
+	expect_text(accept_from(listener), "fast");
+}
+
 TEST(fast_open_listener)
 {
 	struct addr addr = server_bind_address(), to;
