@@ -545,7 +545,7 @@ static void act(struct smc_conn *conn, const struct outcome *out)
 	if (out->readable)
 		smc_conn_wake_readers(conn);
 	else if (out->signal)
-		sk_wake_async(conn->sk, SOCK_WAKE_WAITD, POLL_IN);
+		smc_conn_signal_owner(conn, SOCK_WAKE_WAITD, POLL_IN);
 	if (out->writable)
 		smc_conn_wake_writers(conn);
 	if (out->close_actions)
