@@ -98,7 +98,10 @@ static void free_sock(struct rcu_head *rcu)
 	atomic_dec(&smc_socks);
 }
 
-/* The last reference is gone; a signal of the peer, or TCP's wake-up, may still be under way */
+/*
+ * The last reference is gone; a signal of the peer, or TCP's wake-up, may still be under way.
+ * Any context: TCP's wake-up may drop the last reference, with interrupts off.
+ */
 static void release_sock_struct(struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_of(conn);

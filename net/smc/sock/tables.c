@@ -293,7 +293,6 @@ static int creating_init(struct sock *sk)
 static void fill_creating(struct proto *prot, const struct proto *tcp)
 {
 	*prot = *tcp;
-	prot->owner = NULL;
 	prot->init = creating_init;
 }
 
