@@ -425,7 +425,10 @@ static void finish_overtaken(struct smc_sock *listener)
 		child = find_overtaken(listener);
 		if (!child)
 			break;
-		smc_intake_step_child(child);
+		lock_sock(child->conn.sk);	/* a kworker may be at it */
+		release_sock(child->conn.sk);
+		smc_sock_look(child);
+		smc_conn_put(&child->conn);
 	}
 }
 

@@ -4,19 +4,19 @@
  * program waits there, or in the work queue.
  */
 
+#include <linux/cgroup.h>
 #include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
-#include "../compat/compat.h"
 #include "../work.h"
 #include "sock.h"
 
 #define ROUND		16	/* children before others have their turn */
 #define OWN_STEPS	4	/* of them, whose first step the listener's work takes itself */
-#define RETRY		(HZ / 20)	/* when there was no memory for a connection of TCP */
 
 #ifdef CONFIG_MEMCG
 /*
@@ -40,43 +40,77 @@ static bool charge_accounted(struct sock *sk)
 }
 
 /*
- * What TCP does in accept(), with the cgroup of the listening socket in place of the caller's: the
- * work queue belongs to none. Nothing was sent yet. Return: false at the limit of the cgroup.
+ * As over TCP, the program in accept() pays for the socket. For a kworker it is the one that
+ * listens; and with version 1 of cgroups, where the fields that decide are the kernel's own.
+ *
+ * Return: a cgroup, with a reference, or NULL.
  */
-static bool inherit_memcg(struct sock *sk, const struct sock *parent)
+static struct mem_cgroup *get_payer(const struct sock *parent)
 {
-	if (sk->sk_memcg || !parent->sk_memcg)
+	struct mem_cgroup *memcg = parent->sk_memcg;
+
+	rcu_read_lock();
+	if (!(current->flags & PF_KTHREAD) && cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		memcg = mem_cgroup_from_task(current);
+	if (memcg && (!parent_mem_cgroup(memcg) || !css_tryget(&memcg->css)))
+		memcg = NULL;
+	rcu_read_unlock();
+	return memcg;
+}
+
+/*
+ * What TCP does in accept(). Nothing was sent yet. What TCP holds ahead of use is given back, so
+ * mostly there is nothing to charge. Return: false at the limit of the cgroup.
+ */
+static bool charge_memcg(struct sock *sk, const struct sock *parent)
+{
+	if (!mem_cgroup_sockets_enabled || sk->sk_memcg)
 		return true;
-	css_get(&parent->sk_memcg->css);
-	sk->sk_memcg = parent->sk_memcg;
-	if (charge_accounted(sk))
+	sk_mem_reclaim(sk);
+	sk->sk_memcg = get_payer(parent);
+	if (!sk->sk_memcg)
 		return true;
-	css_put(&sk->sk_memcg->css);
-	sk->sk_memcg = NULL;
-	return false;
+	if (!charge_accounted(sk)) {
+		css_put(&sk->sk_memcg->css);
+		sk->sk_memcg = NULL;
+		return false;
+	}
+	kmem_cache_charge(sk, GFP_KERNEL);
+	return true;
 }
 #else
-static bool inherit_memcg(struct sock *sk, const struct sock *parent)
+static bool charge_memcg(struct sock *sk, const struct sock *parent)
 {
 	return true;
 }
 #endif
 
-#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-static struct sock *accept_from_tcp(struct sock *sk, int *err)
+/*
+ * inet_csk_accept() takes the socket lock of the listening sock, which a program may own as long as
+ * it likes. TCP's queue is protected by locks of its own: this does the same without.
+ *
+ * Return: a child, with a reference, or NULL if there is none.
+ */
+static struct sock *accept_from_tcp(struct sock *listener)
 {
-	struct proto_accept_arg arg = { .flags = O_NONBLOCK };
-	struct sock *child = sk->sk_prot->accept(sk, &arg);
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	struct request_sock *req = reqsk_queue_remove(queue, listener);
+	struct sock *sk;
 
-	*err = arg.err;
-	return child;
+	if (!req)
+		return NULL;
+	sk = req->sk;
+	spin_lock_bh(&queue->fastopenq.lock);
+	if (tcp_rsk(req)->tfo_listener) {
+		req->sk = NULL;	/* TCP frees the request when its handshake ends */
+		req = NULL;
+	}
+	spin_unlock_bh(&queue->fastopenq.lock);
+	if (req)
+		reqsk_put(req);
+	inet_init_csk_locks(sk);
+	return sk;
 }
-#else
-static struct sock *accept_from_tcp(struct sock *sk, int *err)
-{
-	return sk->sk_prot->accept(sk, O_NONBLOCK, err, false);
-}
-#endif
 
 static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 {
@@ -84,7 +118,7 @@ static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	smc_option_adopt(sk);
-	if (inherit_memcg(sk, listener->conn.sk))
+	if (charge_memcg(sk, listener->conn.sk))
 		child = smc_sock_create(sk);
 	release_sock(sk);
 	if (!child)
@@ -131,32 +165,20 @@ static struct smc_sock *take_in(struct smc_sock *listener, struct sock *sk)
 	return child;
 }
 
-/**
- * smc_intake_step_child() - take the next steps of a child
- * @child: the child, not locked; gives back the caller's reference
- *
- * May sleep, but not for the peer.
- */
-void smc_intake_step_child(struct smc_sock *child)
+/* The child's own work takes its next steps; gives back the reference */
+static void queue_child(struct smc_sock *child, unsigned long delay)
 {
-	struct sock *sk = child->conn.sk;
-
-	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
-	if (!smc_sock_is_driven_by_caller(child)) {
-		smc_connect_progress(child);
-		if (smc_sock_drive(child, SMC_DRIVER_DONE) == SMC_DRIVER_QUEUE_WORK)
-			smc_sock_queue_work(child, 0);
-	}
-	release_sock(sk);
-	smc_close_if_over(child);
+	smc_sock_queue_work(child, delay);
 	smc_conn_put(&child->conn);
 }
 
-/* The child's own work takes its next steps; gives back the reference */
-static void queue_child(struct smc_sock *child)
+/* accept() may have returned it meanwhile: then a program may own it. Gives back the reference. */
+static void step_child(struct smc_sock *child)
 {
-	smc_sock_queue_work(child, 0);
-	smc_conn_put(&child->conn);
+	if (smc_sock_look(child))
+		smc_conn_put(&child->conn);
+	else
+		queue_child(child, 1);
 }
 
 /* The oldest one first */
@@ -168,7 +190,7 @@ static void finish_own(struct smc_sock **own, unsigned int from)
 	for (i = 0; i < OWN_STEPS; i++) {
 		child = own[(from + i) % OWN_STEPS];
 		if (child)
-			smc_intake_step_child(child);
+			step_child(child);
 	}
 }
 
@@ -192,30 +214,24 @@ static bool take_in_all(struct smc_sock *listener, bool in_accept)
 	struct smc_sock *child;
 	struct sock *sk;
 	unsigned int i;
-	int err = 0;
 
 	for (i = 0; i < ROUND && !has_enough(listener, in_accept); i++) {
-		sk = accept_from_tcp(listener->conn.sk, &err);
+		sk = accept_from_tcp(listener->conn.sk);
 		if (!sk)
 			break;
-		err = 0;
 		child = take_in(listener, sk);
 		if (!child)
 			continue;
 		if (in_accept) {
-			smc_intake_step_child(child);
+			step_child(child);
 			continue;
 		}
 		swap(child, own[i % OWN_STEPS]);
 		if (child)
-			queue_child(child);
+			queue_child(child, 0);
 	}
 	finish_own(own, i);
-	if (err && err != -EAGAIN && err != -EINVAL) {
-		WRITE_ONCE(listener->queue.retry, true);
-		smc_conn_start_timer(&listener->conn, jiffies + RETRY);
-	}
-	return !err;
+	return !reqsk_queue_empty(&inet_csk(listener->conn.sk)->icsk_accept_queue);
 }
 
 /* Does accept() of its parent look at the socket, if something happens? Any context. */
@@ -310,7 +326,7 @@ bool smc_intake_tell(struct smc_sock *smc)
  */
 void smc_intake_overdue(struct smc_sock *listener)
 {
-	if (!smc_accept_has_steps(listener) && !READ_ONCE(listener->queue.retry))
+	if (!smc_accept_has_steps(listener))
 		return;
 	WRITE_ONCE(listener->queue.blocking, false);
 	smc_sock_queue_work(listener, 0);
@@ -350,7 +366,7 @@ static void take_steps(struct smc_sock *listener, bool in_accept)
 		child = take_news(listener);
 		if (!child)
 			break;
-		smc_intake_step_child(child);
+		step_child(child);
 	}
 }
 
@@ -387,7 +403,6 @@ void smc_intake_work(struct smc_sock *listener)
 		smc_sock_queue_work(listener, 1);
 		return;
 	}
-	WRITE_ONCE(q->retry, false);
 	WRITE_ONCE(q->incoming, true);
 	take_steps(listener, false);
 	mutex_unlock(&q->intake);

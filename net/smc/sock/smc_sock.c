@@ -300,17 +300,34 @@ static void look(struct smc_sock *smc)
 		smc_sock_queue_work(smc, 0);
 }
 
-static void look_if_free(struct smc_sock *smc)
+/**
+ * smc_sock_look() - take the next steps of a socket, unless somebody owns it
+ * @smc: the socket, not locked; the caller has a reference
+ *
+ * May sleep, but neither for the peer nor for a program.
+ *
+ * Return: false if somebody owns it, and nothing was done.
+ */
+bool smc_sock_look(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
 
-	if (!lock_if_free(sk)) {
-		smc_sock_queue_work(smc, 1);
-		return;
-	}
+	if (!lock_if_free(sk))
+		return false;
 	look(smc);
 	release_sock(sk);
 	smc_close_if_over(smc);
+	return true;
+}
+
+/*
+ * A program owns the socket. The kworker waits in all at most twice as long as the program does,
+ * and a user whose programs own thousands of sockets does not keep the kworkers busy.
+ */
+static void look_later(struct smc_sock *smc)
+{
+	smc->patience = clamp(2 * smc->patience, 1UL, (unsigned long)HZ);
+	smc_sock_queue_work(smc, smc->patience);
 }
 
 /* What it allocates is for the socket, and charged to whom that is */
@@ -321,8 +338,10 @@ static void sock_work(struct work_struct *work)
 
 	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN)
 		smc_intake_work(smc);
+	else if (smc_sock_look(smc))
+		smc->patience = 0;
 	else
-		look_if_free(smc);
+		look_later(smc);
 	set_active_memcg(old);
 	smc_conn_put(&smc->conn);
 }

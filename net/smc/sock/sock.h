@@ -60,7 +60,6 @@ struct smc_acceptor {
  * @ready: those that accept() can return, the oldest first
  * @news: those that accept() is to look at
  * @incoming: TCP has accepted something that accept() is to take in
- * @retry: TCP may have accepted something that there was no memory for
  * @acceptors: accept() calls that wait
  * @blocking: accept() waits for connections there, is not called when poll tells to or when they
  *	must have come, and was never late since; any context
@@ -76,7 +75,6 @@ struct smc_accept_queue {
 	struct list_head ready;
 	struct list_head news;
 	bool incoming;
-	bool retry;
 	struct list_head acceptors;
 	bool blocking;
 	unsigned int nr;
@@ -94,6 +92,7 @@ struct smc_accept_queue {
  * @driver: struct smc_driver_state, packed; changed by smc_sock_drive() only
  * @callers: system calls that wait for the end of the handshake
  * @work: the next look
+ * @patience: jiffies until @work comes again, while a program owns the socket; used by @work alone
  * @is_attached: TCP wakes us
  * @owns_sk: there is no struct socket: the sock is ours to close
  * @users: the socket while it is active, and system calls inside of @conn: the last one releases it
@@ -127,6 +126,7 @@ struct smc_sock {
 	atomic_t driver;
 	wait_queue_head_t callers;
 	struct delayed_work work;
+	unsigned long patience;
 	bool is_attached;
 	bool owns_sk;
 	refcount_t users;
@@ -218,6 +218,7 @@ bool smc_sock_has_news(const struct smc_sock *smc);
 enum smc_driver_action smc_sock_drive(struct smc_sock *smc, enum smc_driver_event event);
 void smc_sock_news(struct smc_sock *smc);
 void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
+bool smc_sock_look(struct smc_sock *smc);
 void smc_sock_drain(void);
 
 /* tables.c */
@@ -286,7 +287,6 @@ bool smc_intake_is_for_accept(const struct smc_sock *smc);
 bool smc_intake_tell(struct smc_sock *smc);
 void smc_intake_overdue(struct smc_sock *listener);
 int smc_intake_steps(struct smc_sock *listener);
-void smc_intake_step_child(struct smc_sock *child);
 void smc_intake_work(struct smc_sock *listener);
 
 /* close.c */
