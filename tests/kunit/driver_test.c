@@ -102,7 +102,10 @@ static void driver_table(struct kunit *test)
 	}
 }
 
-/* No state that can be reached leaves news to nobody, and a new driver is always called */
+/*
+ * No state that can be reached leaves news to nobody, and a new driver is always called. A child
+ * that leaves the queue (DECLINE) is not left to accept().
+ */
 static void driver_misses_nothing(struct kunit *test)
 {
 	unsigned int i;
@@ -116,6 +119,8 @@ static void driver_misses_nothing(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, step.action, SMC_DRIVER_QUEUE_WORK);
 		if (is_new && step.next.driver == SMC_DRIVER_ACCEPT)
 			KUNIT_EXPECT_EQ(test, step.action, SMC_DRIVER_TELL_ACCEPT);
+		if (rows[i].event == SMC_DRIVER_DECLINE)
+			KUNIT_EXPECT_NE(test, step.next.driver, SMC_DRIVER_ACCEPT);
 	}
 }
 

@@ -189,6 +189,9 @@ bool smc_accept_delist(struct smc_sock *listener, struct smc_sock *child)
 void smc_accept_part(struct smc_sock *listener, struct smc_sock *child)
 {
 	WRITE_ONCE(child->listener, NULL);
+	/* What accept() was to look at is left to a kworker */
+	if (smc_sock_drive(child, SMC_DRIVER_DECLINE) == SMC_DRIVER_QUEUE_WORK)
+		smc_sock_queue_work(child, 0);
 	smc_conn_put(&listener->conn);
 	smc_conn_put(&child->conn);
 }

@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #define MANY_GROUPS	6	/* as few as a peer may be limited to; honest programs need some */
 #define FORMING_OF_KEY	4	/* first contacts of one peer at a time */
 #define FORMING_OF_CLASS 64	/* first contacts of all that come from there */
+#define CLOSED_LISTENERS 6	/* honest programs have fewer sockets, which come and go */
 #define FEW_CONNS	16	/* as few as a group may be limited to */
 
 static struct hostile first, h;
@@ -209,6 +211,74 @@ TEST(decline_when_connected)
 	TRUE(wait_events(h.app, POLLERR) & POLLHUP);
 	EQ(socket_error(h.app), ECONNRESET);
 	leave_all();
+}
+
+static int live_objects(const char *kind)
+{
+	FILE *objects = fopen("/sys/kernel/debug/smc/objects", "re");
+	int live = -1, number;
+	char name[200];
+
+	TRUE(objects);
+	while (live < 0 && fscanf(objects, "%199s %d%*[^\n]", name, &number) == 2)
+		if (!strcmp(name, kind))
+			live = number;
+	fclose(objects);
+	TRUE(live >= 0);
+	return live;
+}
+
+static void expect_at_most(int most, const char *kind)
+{
+	long end = now_ms() + scaled(10000);
+
+	while (live_objects(kind) > most) {
+		if (now_ms() > end)
+			FAIL("%d objects %s, more than %d", live_objects(kind), kind, most);
+		pause_briefly();
+	}
+}
+
+/* --- a listening socket that is closed when the Confirm comes --- */
+
+static void accept_nothing(void *arg)
+{
+	FAILS(accept(*(int *)arg, NULL, NULL), EINTR);
+}
+
+/* From now on accept() is expected to come back soon, and connections wait for it */
+static void expect_accept(int listener)
+{
+	struct worker worker;
+	int silent;
+
+	catch_signal(SIGUSR1, 0);
+	worker_start(&worker, accept_nothing, &listener);
+	worker_asleep(&worker);
+	silent = attacker_connect(listener);
+	worker_interrupt(&worker);
+	worker_join(&worker);
+	OK(close(silent));
+}
+
+/* Nobody has looked at the Confirm; the attacker does not answer the abort: a time-out ends it */
+TEST(listener_closed_at_confirm, PATIENT, .alone = true, .applies = as_client)
+{
+	int before, i;
+
+	hostile_open(&first);
+	expect_alive(&first);
+	before = live_objects("sock");
+	for (i = 0; i < CLOSED_LISTENERS; i++) {
+		hostile_join(&h, &first);
+		h.index = 2 + i;
+		hostile_propose(&h);
+		expect_accept(h.listener);
+		hostile_answer(&h);
+		hostile_leave(&h);
+	}
+	expect_at_most(before, "sock");
+	hostile_close(&first);
 }
 
 /* --- elements that the attacker may still write to --- */
@@ -565,30 +635,10 @@ TEST(no_memory_to_send_from, .alone = true, .applies = as_client)
 	hostile_close(&other);
 }
 
-static int live_rmbs(void)
-{
-	FILE *objects = fopen("/sys/kernel/debug/smc/objects", "re");
-	int live = -1;
-	char line[200];
-
-	TRUE(objects);
-	while (live < 0 && fgets(line, sizeof(line), objects))
-		sscanf(line, "rmb %d", &live);
-	fclose(objects);
-	TRUE(live >= 0);
-	return live;
-}
-
 /* Those of honest programs come and go meanwhile */
 static void expect_no_more_rmbs(int before)
 {
-	long end = now_ms() + scaled(5000);
-
-	while (live_rmbs() > before + OTHERS_RMBS) {
-		if (now_ms() > end)
-			FAIL("%d RMBs, there were %d", live_rmbs(), before);
-		pause_briefly();
-	}
+	expect_at_most(before + OTHERS_RMBS, "rmb");
 }
 
 static struct hostile others[FEW_CONNS];
@@ -630,7 +680,7 @@ TEST(keys_refused, .seconds = 60, .alone = true)
 
 	hostile_open(&first);
 	fill_up(RMB_ELEMENTS);
-	before = live_rmbs();
+	before = live_objects("rmb");
 	while (why_declined() == RTOKEN) {
 		if (++nr > LOST_BY_CLIENT)
 			FAIL("%d RMBs were refused, and the next one is offered", nr);
@@ -664,7 +714,7 @@ TEST(full_group, .seconds = 60, .alone = true, .applies = as_server_v2)
 	first.spoil = limit_conns;
 	hostile_complete(&first);
 	fill_up(FEW_CONNS);
-	before = live_rmbs();
+	before = live_objects("rmb");
 	for (i = 0; i < 2 * LOST_ELEMENTS; i++) {
 		TRUE(why_declined());
 		expect_declined(&h);
