@@ -238,25 +238,29 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 	smc_conn_wake_readers(&listener->conn);
 }
 
-/* Return: a child, with a reference, or NULL */
-static struct smc_sock *first_child(struct smc_accept_queue *q)
+/* Take the first child of a list out of the queue, with the reference of smc_accept_add() */
+static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
 {
+	struct smc_accept_queue *q = &listener->queue;
 	struct smc_sock *child;
 
-	spin_lock_irq(&q->lock);
-	child = list_first_entry_or_null(&q->children, struct smc_sock, child);
+	lock_backlog(listener);
+	if (ready)
+		child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+	else
+		child = list_first_entry_or_null(&q->children, struct smc_sock, child);
 	if (child)
-		smc_conn_get(&child->conn);
-	spin_unlock_irq(&q->lock);
+		take_out(listener, child);
+	unlock_backlog(listener);
 	return child;
 }
 
 /**
  * smc_accept_end() - end all children that were not accepted, and the listening
- * @listener: the socket, locked; TCP still listens, unless it was killed. The caller has a
- *	reference
+ * @listener: the socket, locked; TCP still listens, unless it was killed
  *
- * May sleep, but not for a peer. The sock is detached.
+ * May sleep, but neither for a peer nor for a program: accept() cannot return a child that is out
+ * of the queue. The sock is detached.
  */
 void smc_accept_end(struct smc_sock *listener)
 {
@@ -265,26 +269,27 @@ void smc_accept_end(struct smc_sock *listener)
 	struct sock *sk;
 
 	sock_owned_by_me(listener->conn.sk);
+	smc_conn_get(&listener->conn);
 	smc_option_withdraw(listener);
 	smc_option_disown_children(listener);
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
 	q->ended = true;
 	spin_unlock_irq(&q->lock);
-	while ((child = first_child(q))) {
+	while ((child = pop_child(listener, false))) {
+		smc_conn_get(&child->conn);
 		sk = child->conn.sk;
 		lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
-		if (smc_accept_delist(listener, child)) {
-			/* The client may have confirmed already; then tell it properly */
-			smc_connect_progress(child);
-			smc_close_child(child);
-			smc_accept_part(listener, child);
-		}
+		/* The client may have confirmed already; then tell it properly */
+		smc_connect_progress(child);
+		smc_close_child(child);
+		smc_accept_part(listener, child);
 		release_sock(sk);
 		smc_conn_put(&child->conn);
 	}
 	smc_sock_detach(listener);
 	smc_conn_wake_all(&listener->conn);
+	smc_conn_put(&listener->conn);
 }
 
 /* Return: what is attached, with a reference, or an error */
@@ -294,6 +299,10 @@ static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 	struct smc_sock *smc = smc_sk(sk);
 	int err;
 
+	if (smc && smc_accept_is_killed(smc)) {	/* its kworker is not there yet */
+		smc_accept_end(smc);
+		smc = NULL;
+	}
 	*is_new = !smc;
 	if (smc) {
 		smc_conn_get(&smc->conn);
@@ -378,20 +387,6 @@ int smc_listen(struct socket *sock, int backlog)
 	return err;
 }
 
-/* Take the first child that is ready out of the queue, with the reference of smc_accept_add() */
-static struct smc_sock *take_ready(struct smc_sock *listener)
-{
-	struct smc_accept_queue *q = &listener->queue;
-	struct smc_sock *child;
-
-	lock_backlog(listener);
-	child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
-	if (child)
-		take_out(listener, child);
-	unlock_backlog(listener);
-	return child;
-}
-
 /*
  * Has an older child than the first that is ready something to do, or is a kworker at it? Such a
  * one is about to be ready, too, and comes first with TCP. Only the next older ones are looked at,
@@ -473,7 +468,7 @@ static struct smc_sock *look_for_child(struct smc_sock *listener)
 	if (err)
 		return ERR_PTR(err);
 	finish_overtaken(listener);
-	return take_ready(listener);
+	return pop_child(listener, true);
 }
 
 /* Return: a child, NULL if it is to be waited for, or an error */

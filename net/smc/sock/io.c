@@ -429,6 +429,19 @@ static int shutdown_active(struct smc_sock *smc, int how)
 }
 
 /* Return: as the whole call, or 1 if that is for TCP */
+/* As TCP does, under the lock: another thread may listen again only behind it */
+static int shutdown_listener(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	smc_accept_end(smc);
+	if (sk->sk_state != TCP_LISTEN)
+		return 1;
+	sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	sk->sk_state_change(sk);
+	return 0;
+}
+
 static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
 {
 	switch (smc->state) {
@@ -437,8 +450,7 @@ static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
 	case SMC_SOCK_LISTEN:
 		if (!(how & RCV_SHUTDOWN))
 			return 0;
-		smc_accept_end(smc);
-		return 1;
+		return shutdown_listener(smc);
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
 		smc_connect_cancel(smc, ECONNRESET);

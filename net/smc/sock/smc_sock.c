@@ -183,7 +183,7 @@ void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
 
 static void queue_first_step(struct smc_sock *listener)
 {
-	if (!smc_intake_tell(listener))
+	if (smc_accept_is_killed(listener) || !smc_intake_tell(listener))
 		smc_sock_queue_work(listener, 0);
 }
 
@@ -283,6 +283,10 @@ static void look(struct smc_sock *smc)
 	if (smc_sock_is_driven_by_caller(smc))
 		return;
 	switch (smc->state) {
+	case SMC_SOCK_LISTEN:
+		if (smc_accept_is_killed(smc))
+			smc_accept_end(smc);
+		break;
 	case SMC_SOCK_INCOMING:
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
@@ -336,7 +340,7 @@ static void sock_work(struct work_struct *work)
 	struct smc_sock *smc = container_of(work, struct smc_sock, work.work);
 	struct mem_cgroup *old = set_active_memcg(memcg_of(smc->conn.account));
 
-	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN)
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_accept_is_killed(smc))
 		smc_intake_work(smc);
 	else if (smc_sock_look(smc))
 		smc->patience = 0;

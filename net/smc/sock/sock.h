@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <net/inet_sock.h>
+#include <net/tcp_states.h>
 #include <net/sock.h>
 
 #include "../conn/conn.h"
@@ -267,6 +268,13 @@ bool smc_accept_delist(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_part(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_init(struct smc_sock *smc);
 void smc_accept_end(struct smc_sock *listener);
+
+/* Was TCP made to listen no more by somebody else (ss -K)? Any context. */
+static inline bool smc_accept_is_killed(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->state) == SMC_SOCK_LISTEN &&
+	       inet_sk_state_load(smc->conn.sk) != TCP_LISTEN;
+}
 
 /* Would accept() return a socket? Any context. */
 static inline bool smc_accept_ready(const struct smc_sock *listener)
