@@ -285,13 +285,15 @@ int smc_connect_wait(struct smc_sock *smc, long timeo)
  */
 void smc_connect_cancel(struct smc_sock *smc, int error)
 {
-	sock_owned_by_me(smc->conn.sk);
+	struct sock *sk = smc->conn.sk;
+
+	sock_owned_by_me(sk);
 	restore_rcvlowat(smc);
 	free_handshake(smc);
-	smc_close_reset_tcp(smc, error);
+	sk->sk_prot->disconnect(sk, O_NONBLOCK);	/* the source address is reset, too */
+	WRITE_ONCE(sk->sk_err, error);
 	/* Not before: a peer that misses our buffer would decline, and go on with TCP */
 	smc_conn_cancel(&smc->conn);
-	WRITE_ONCE(smc->conn.sk->sk_shutdown, 0);	/* as tcp_disconnect() */
 	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 	smc_option_withdraw(smc);
 	smc_sock_detach(smc);
