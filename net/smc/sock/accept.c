@@ -257,7 +257,7 @@ static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
 
 /**
  * smc_accept_end() - end all children that were not accepted, and the listening
- * @listener: the socket, locked; TCP still listens, unless it was killed
+ * @listener: the socket, locked; TCP still listens, unless it was killed. It stops, too.
  *
  * May sleep, but neither for a peer nor for a program: accept() cannot return a child that is out
  * of the queue. The sock is detached.
@@ -270,7 +270,6 @@ void smc_accept_end(struct smc_sock *listener)
 
 	sock_owned_by_me(listener->conn.sk);
 	smc_conn_get(&listener->conn);
-	smc_option_withdraw(listener);
 	smc_option_disown_children(listener);
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
@@ -287,6 +286,11 @@ void smc_accept_end(struct smc_sock *listener)
 		release_sock(sk);
 		smc_conn_put(&child->conn);
 	}
+	/* TCP must not answer a client without the option: that would be a TCP connection */
+	sk = listener->conn.sk;
+	if (sk->sk_state == TCP_LISTEN)
+		sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	smc_option_withdraw(listener);
 	smc_sock_detach(listener);
 	smc_conn_wake_all(&listener->conn);
 	smc_conn_put(&listener->conn);

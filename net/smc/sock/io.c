@@ -428,20 +428,15 @@ static int shutdown_active(struct smc_sock *smc, int how)
 	return 0;
 }
 
-/* Return: as the whole call, or 1 if that is for TCP */
-/* As TCP does, under the lock: another thread may listen again only behind it */
 static int shutdown_listener(struct smc_sock *smc)
 {
-	struct sock *sk = smc->conn.sk;
+	bool was_killed = smc_accept_is_killed(smc);
 
 	smc_accept_end(smc);
-	if (sk->sk_state != TCP_LISTEN)
-		return 1;
-	sk->sk_prot->disconnect(sk, O_NONBLOCK);
-	sk->sk_state_change(sk);
-	return 0;
+	return was_killed;
 }
 
+/* Return: as the whole call, or 1 if that is for TCP */
 static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
 {
 	switch (smc->state) {

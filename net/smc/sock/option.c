@@ -96,6 +96,7 @@ void smc_option_disown_children(struct smc_sock *listener)
 	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
 	struct request_sock *req;
 
+	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, NULL);
 	if (!rcu_access_pointer(sk->sk_reuseport_cb))
 		return;
 	synchronize_rcu();	/* one may just be born */
