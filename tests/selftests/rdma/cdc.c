@@ -407,15 +407,16 @@ TEST(queue_pair_gone, PATIENT)
 	hostile_close(&h);
 }
 
+/* Links that were opened before will be looked at later */
 static void set_test_time(int seconds)
 {
 	set_sysctl("net/smc/smcr_testlink_time", seconds);
 }
 
 /* The attacker acknowledges whatever comes, and answers nothing */
-TEST(silent_on_open_link, PATIENT)
+TEST(silent_on_open_link, PATIENT, .alone = true)
 {
-	set_test_time(1);	/* links that were opened before will be looked at later */
+	set_test_time(1);
 	hostile_open(&h);
 	h.mute = true;
 	llc_expect(&h, TEST_LINK, 0);
@@ -425,7 +426,7 @@ TEST(silent_on_open_link, PATIENT)
 }
 
 /* What comes in says that the attacker is there, for longer than it may take for the answer */
-TEST(busy_and_mute_on_open_link, PATIENT)
+TEST(busy_and_mute_on_open_link, PATIENT, .alone = true)
 {
 	long end;
 
@@ -442,7 +443,7 @@ TEST(busy_and_mute_on_open_link, PATIENT)
 	hostile_close(&h);
 }
 
-TEST(deaf_on_open_link, PATIENT)
+TEST(deaf_on_open_link, PATIENT, .alone = true)
 {
 	int i;
 
