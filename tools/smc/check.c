@@ -139,20 +139,29 @@ static void check_configuration(struct report *report, const struct situation *s
 	genl_close(&g);
 }
 
+/* Only sockets that are not TCP ones know options of this level */
+static bool is_smc_socket(int fd)
+{
+	socklen_t len = sizeof(int);
+	int value;
+
+	return !getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len);
+}
+
 /* "ip netns exec" hides the file system of BPF; a socket tells as well, if this program is meant */
 static bool is_policy_on(void)
 {
-	int fd, protocol = IPPROTO_TCP;
-	socklen_t len = sizeof(protocol);
+	bool is_on;
+	int fd;
 
 	if (pins_exist())
 		return true;
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
-	getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len);
+	is_on = is_smc_socket(fd);
 	close(fd);
-	return protocol == IPPROTO_SMC;
+	return is_on;
 }
 
 static void check_local(struct report *report, struct situation *situation)
@@ -200,17 +209,12 @@ static bool find_socket(int fd, struct sock *sk)
 	return found;
 }
 
-/*
- * Only sockets that are not TCP ones know options of this level. That tells less
- * than sock_diag, but needs no module besides smc.
- */
+/* This tells less than sock_diag, but needs no module besides smc */
 static int judge_by_option(struct report *report, int fd)
 {
 	static const char load_diag[] = "\"modprobe smc_diag\" lets the kernel tell.";
-	socklen_t len = sizeof(int);
-	int value;
 
-	if (!getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len)) {
+	if (is_smc_socket(fd)) {
 		report_finding(report, GOOD, "smc", load_diag,
 			       "the connection uses SMC; the kernel does not tell which kind");
 		return finish(report, USES_SMC, "SMC", "A connection to there uses SMC.");

@@ -5,7 +5,7 @@
 # apply, with their ports and network namespaces.
 #
 # kernels: stock-6.12
-# modules: smc
+# modules: smc smc_diag
 # timeout: 120
 
 # shellcheck disable=SC2317,SC2154,SC2119 # check() calls these functions

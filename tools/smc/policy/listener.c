@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
+#include <linux/netlink.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "netns.h"
 #include "process.h"
 #include "scope.h"
+#include "sock.h"
 
 /* As the kernel numbers it in /proc/net/tcp */
 #define TCP_LISTEN	0x0a
@@ -106,6 +108,34 @@ static void read_sockets(struct search *search, const char *path)
 	fclose(file);
 }
 
+static void forget_listener(struct search *search, size_t first, uint64_t inode)
+{
+	size_t i;
+
+	for (i = first; i < search->listener_count; i++)
+		if (search->listeners[i].inode == inode)
+			search->listeners[i--] = search->listeners[--search->listener_count];
+}
+
+/* An SMC socket is a TCP socket: those of this network namespace need no restart */
+static void forget_smc_listeners(struct search *search, size_t first)
+{
+	const struct sock_filter filter = { .states = 1 << STATE_LISTEN };
+	struct netlink_list list = { 0 };
+	struct netlink nl;
+	struct sock sk;
+	size_t i;
+
+	if (netlink_open(&nl, NETLINK_SOCK_DIAG))
+		return;
+	if (!sock_dump(&nl, 0, &filter, &list))
+		for (i = 0; i < list.count; i++)
+			if (sock_decode(list.msg[i], &sk) && sk.base.diag_state == STATE_LISTEN)
+				forget_listener(search, first, sk.base.diag_inode);
+	netlink_list_free(&list);
+	netlink_close(&nl);
+}
+
 /* As smcss(8) does */
 static void name_place(struct place *place, const struct netns *ns)
 {
@@ -120,6 +150,7 @@ static void read_namespace(const struct netns *ns, void *data)
 {
 	struct search *search = data;
 	struct place *place = append(&search->places, &search->place_count, sizeof(*place));
+	size_t first = search->listener_count;
 
 	if (!place)
 		return;
@@ -128,6 +159,7 @@ static void read_namespace(const struct netns *ns, void *data)
 		name_place(place, ns);
 	read_sockets(search, "/proc/self/net/tcp");
 	read_sockets(search, "/proc/self/net/tcp6");
+	forget_smc_listeners(search, first);
 }
 
 static bool is_of_user(pid_t pid, uint64_t user)
