@@ -10,7 +10,7 @@
 
 /**
  * enum smc_object - kinds of counted objects
- * @SMC_OBJECT_SOCK: sockets, listening and fallen back ones included
+ * @SMC_OBJECT_SOCK: struct smc_sock: sockets that listen, connect or are connected over SMC
  * @SMC_OBJECT_CONN: connections that hold shared memory
  * @SMC_OBJECT_HANDSHAKE: handshakes under way
  * @SMC_OBJECT_GROUP: link groups

@@ -33,7 +33,7 @@ enum {
 	SMC_DIAG_REQ_MAX = __SMC_DIAG_REQ_MAX - 1
 };
 
-/* Addresses are those of the TCP socket inside */
+/* Addresses are those of the TCP connection */
 struct smc_diag_msg {
 	__u8		diag_family;
 	__u8		diag_state;

@@ -241,7 +241,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	knobs->idle_timeout[SMC_MODE_R] = 600;
 	knobs->variants = all_variants;
 	knobs->max_conns = SMC_MAX_CONNS_MAX;
-	knobs->max_links = SMC_MAX_LINKS_MIN;	/* no failover yet */
+	knobs->max_links = SMC_MAX_LINKS_MIN;	/* failover is experimental */
 	knobs->max_groups = 4096;
 	knobs->max_groups_per_peer = 256;
 	knobs->v1_over_rocev2 = 0;

@@ -198,11 +198,12 @@ struct smc_conn_urgent {
  * @tx: the peer's ring
  * @urgent: received urgent data
  * @rx_flags: producer flags last received, for monitoring
- * @rx_state_flags: state flags last received, for monitoring
+ * @rx_state_flags: all state flags received. They decide when the stream ends, whether a RST ends
+ *	TCP, and whether the element may be used again; written under @lock
  * @free_work: gives the memory back, when that is found out where one cannot sleep
  * @kick_work: kicks the peer, where that would nest too deep
- * @timer: of the socket: when its handshake has taken too long, or a peer that is to end the
- *	connection. A running one holds a reference
+ * @timer: of the socket: the deadline of its handshake, or of a peer that is to end the connection;
+ *	of a listening one: accept() has not come for its children. A running one holds a reference
  * @dead: in the list of smc_conn_reap()
  */
 struct smc_conn {

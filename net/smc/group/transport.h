@@ -4,9 +4,9 @@
  *
  * A transport offers devices for a handshake, opens link groups, gives each
  * connection a receive buffer element, connects it with the peer's element, and
- * carries control data. It reports upward only through the functions at the
- * end of this file. What moves data and ends connections does not ask which transport it is on; the
- * handshake, the limits of link groups and monitoring do.
+ * carries control data. It reports upward through the functions at the end of this file, and by
+ * smc_event_link() when a link comes or goes. What moves data and ends connections does not ask
+ * which transport it is on; the handshake, the limits of link groups and monitoring do.
  *
  *	handshake	candidates, candidate_put, reaches, resolve, resolve_end
  *	link group	group_open, group_named, group_close

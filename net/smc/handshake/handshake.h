@@ -4,7 +4,7 @@
  *
  * A handshake never waits. It is a sequence of steps, each started by bytes that
  * came in, or by its timer; between them it holds no lock and no thread. So a
- * silent peer costs nobody else anything (D4).
+ * silent peer delays no other connection.
  */
 #ifndef _NET_SMC_HANDSHAKE_HANDSHAKE_H
 #define _NET_SMC_HANDSHAKE_HANDSHAKE_H

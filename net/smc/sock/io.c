@@ -139,7 +139,7 @@ static void remember_observer(struct receiver *r, struct smc_sock *smc)
 	r->observer = smc;
 }
 
-/* If there is nothing yet: r->waits, until end_wait() */
+/* If there is nothing yet: r->waits, which wait_and_receive() leaves */
 static int try_receive(struct sock *sk, struct receiver *r, bool may_sleep)
 {
 	struct smc_sock *smc;

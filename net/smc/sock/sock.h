@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An SMC socket is a TCP socket, with three things of ours for a while: a table of operations, a
- * struct smc_sock, and in SMC mode a struct proto. See Documentation/one-socket.rst.
+ * An SMC socket is a TCP socket to which the module adds, for a limited time, a table of
+ * operations, a struct smc_sock, and in SMC mode a struct proto. See Documentation/one-socket.rst.
  */
 #ifndef _NET_SMC_SOCK_SOCK_H
 #define _NET_SMC_SOCK_SOCK_H
@@ -53,24 +53,25 @@ struct smc_acceptor {
 
 /**
  * struct smc_accept_queue - children of a listening socket
- * @intake: held by whoever takes children from TCP, or steps of children; taken without the socket
- *	lock, a child's is inside. A kworker does not wait for it
- * @lock: protects all fields below; interrupts are off, because TCP wakes us so
+ * @intake: held while accept() or a kworker takes children from TCP's queue, or takes steps of
+ *	children; never inside of a socket lock. A kworker does not wait for it
+ * @lock: protects the lists, @ended, @nr, @serial and @parked; interrupts are off, because TCP
+ *	wakes smc_sock.wq with interrupts off
  * @ended: the socket does not listen any more: no child may be added
  * @children: all, in handshake or ready; each holds its place until accepted, if not parked
  * @ready: those that accept() can return, the oldest first
  * @news: those that accept() is to look at
- * @incoming: TCP has accepted something that accept() is to take in
+ * @incoming: there may be children in TCP's queue; also written without @lock
  * @acceptors: accept() calls that wait
- * @blocking: accept() waits for connections there, is not called when poll tells to or when they
- *	must have come, and was never late since; any context
+ * @blocking: accept() takes the steps itself. Set when an event finds an accept() call that waits;
+ *	cleared by poll() and by smc_intake_overdue(), without @lock
  * @nr: number of @children
  * @serial: how many there ever were
  * @parked: how many of them are parked: without a place in TCP's backlog
  */
 struct smc_accept_queue {
 	struct mutex intake;	/* see above */
-	spinlock_t lock;	/* protects all fields below */
+	spinlock_t lock;	/* see above */
 	bool ended;
 	struct list_head children;
 	struct list_head ready;

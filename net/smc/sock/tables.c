@@ -3,8 +3,8 @@
  * TCP's tables of operations, ours, and the way from one to the other.
  *
  * Ours are copies of TCP's in which each member is replaced that would reach TCP's byte stream past
- * us; scripts/check tells when a kernel has a member that nobody has thought of (tables.txt). TCP's
- * are taken from a live socket: not all of them are exported by all kernels.
+ * us. For the kernels that are tested, scripts/check compares the members with tables.txt; the
+ * build does not. TCP's tables are taken from a live socket: not all kernels export all of them.
  */
 
 #include <linux/delay.h>

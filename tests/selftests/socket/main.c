@@ -82,7 +82,7 @@ bool reuse_port_in_server(int index)
 	return variants[index].server.family != AF_SMC || !options_bypass_smc();
 }
 
-/* With them, the inner socket learns of options at bind() and listen() */
+/* Before Linux 6.8 a module with a TCP socket inside sees options at bind() and listen() */
 bool late_options_in_server(int index)
 {
 	return kind_is_tcp(variants[index].server) || !options_bypass_smc();
