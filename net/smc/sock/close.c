@@ -254,8 +254,11 @@ static void wait_for_peer(struct smc_sock *smc)
 static bool end_active(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
-	bool reset = end_connection(smc) || READ_ONCE(conn->lost);
+	bool reset;
 
+	if (conn->sk->sk_state == TCP_CLOSE)	/* the kworker may not have run yet */
+		check_tcp(smc);
+	reset = end_connection(smc) || READ_ONCE(conn->lost);
 	smc_sock_leave(smc);
 	if (reset)
 		smc_close_reset_tcp(smc, 0);
