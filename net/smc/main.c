@@ -53,13 +53,18 @@ static int __init smc_init(void)
 	err = smc_tables_init();
 	if (err)
 		goto err_transport;
+	err = smc_sock_init();
+	if (err)
+		goto err_transport;
 	/* The last that can fail: from here on there are sockets, and they need the module */
 	err = smc_create_init();
 	if (err)
-		goto err_transport;
+		goto err_sock;
 	smc_create_register();
 	return 0;
 
+err_sock:
+	smc_sock_exit();
 err_transport:
 	smcd_transport_exit();
 err_loopback:
@@ -89,7 +94,7 @@ static void __exit smc_exit(void)
 	smc_create_unregister();
 	smc_create_exit();
 	smc_tables_exit();
-	smc_sock_drain();
+	smc_sock_exit();
 	smcd_transport_exit();
 	smc_group_exit();
 	smc_path_exit();

@@ -13,8 +13,18 @@
 #include "list.h"
 #include "sock.h"
 
-/* What TCP finds where a sock in our hands has no struct socket: it looks at flags there */
-static struct socket_alloc no_socket;
+static const struct proto_ops no_operations = {
+	.sendmsg	= sock_no_sendmsg,
+	.set_rcvlowat	= smc_set_rcvlowat,
+};
+
+/*
+ * sk_socket of a child, and of a connection that its program has closed: TCP reads flags there. BPF
+ * programs reach such a sock, too. For them the kernel calls an operation of any struct socket that
+ * it finds (SO_RCVLOWAT, a sockmap that sends), and a security module that reads its sock.
+ */
+static struct socket_alloc no_socket = { .socket.ops = &no_operations };
+static struct socket *sk_of_no_socket;	/* has the sock of @no_socket */
 
 static atomic_long_t charged_bytes;
 static DEFINE_PER_CPU(int, charged_ahead);
@@ -523,13 +533,28 @@ void smc_sock_exit_call(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_drain() - wait until the last struct smc_sock is freed
+ * smc_sock_init() - create the sock that a missing struct socket shows
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init smc_sock_init(void)
+{
+	int err = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &sk_of_no_socket);
+
+	if (!err)
+		no_socket.socket.sk = sk_of_no_socket->sk;
+	return err;
+}
+
+/**
+ * smc_sock_exit() - wait until the last struct smc_sock is freed
  *
  * There are no sockets with our operations any more. What is left is kept by kworkers and timers
  * that run, and by grace periods. May sleep.
  */
-void smc_sock_drain(void)
+void smc_sock_exit(void)
 {
 	while (atomic_read(&smc_socks))
 		msleep(20);
+	sock_release(sk_of_no_socket);
 }

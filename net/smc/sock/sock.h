@@ -221,7 +221,8 @@ enum smc_driver_action smc_sock_drive(struct smc_sock *smc, enum smc_driver_even
 void smc_sock_news(struct smc_sock *smc);
 void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
 bool smc_sock_look(struct smc_sock *smc);
-void smc_sock_drain(void);
+int smc_sock_init(void);
+void smc_sock_exit(void);
 
 /* tables.c */
 const struct proto_ops *smc_ops_of_tcp(const struct sock *sk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A BPF program puts connections that come in into a sockmap, before anybody else sees them */
+/* A BPF program does something to connections that come in, before anybody else sees them */
 
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -29,8 +29,27 @@ static int new_map(void)
 	return bpf(BPF_MAP_CREATE, &attr);
 }
 
-/* On a connection that was accepted: put it there */
-static int load_program(int map)
+static int load(const struct bpf_insn *program, unsigned int length)
+{
+	static char log[8192];
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_SOCK_OPS,
+		.insns = (uintptr_t)program,
+		.insn_cnt = length,
+		.license = (uintptr_t)"GPL",
+		.log_buf = (uintptr_t)log,
+		.log_size = sizeof(log),
+		.log_level = 1,
+	};
+	int fd = bpf(BPF_PROG_LOAD, &attr);
+
+	if (fd < 0)
+		FAIL("the verifier says: %s", log);
+	return fd;
+}
+
+/* On a connection that was accepted: put it into the map */
+static int load_mapper(int map)
 {
 	const struct bpf_insn program[] = {
 		{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = 2, .src_reg = 1,
@@ -48,21 +67,36 @@ static int load_program(int map)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 1 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	static char log[8192];
-	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_SOCK_OPS,
-		.insns = (uintptr_t)program,
-		.insn_cnt = sizeof(program) / sizeof(*program),
-		.license = (uintptr_t)"GPL",
-		.log_buf = (uintptr_t)log,
-		.log_size = sizeof(log),
-		.log_level = 1,
-	};
-	int fd = bpf(BPF_PROG_LOAD, &attr);
 
-	if (fd < 0)
-		FAIL("the verifier says: %s", log);
-	return fd;
+	return load(program, sizeof(program) / sizeof(*program));
+}
+
+/* On a connection that was accepted: whenever its round trip time is measured, set SO_RCVLOWAT */
+static int load_setter(int mark)
+{
+	const struct bpf_insn program[] = {
+		{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = 2, .src_reg = 1,
+		  .off = offsetof(struct bpf_sock_ops, op) },
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 2, .off = 3,
+		  .imm = BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2,
+		  .imm = BPF_SOCK_OPS_RTT_CB_FLAG },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_sock_ops_cb_flags_set },
+		{ .code = BPF_JMP | BPF_JA, .off = 8 },
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 2, .off = 7,
+		  .imm = BPF_SOCK_OPS_RTT_CB },
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = 10, .off = -4, .imm = mark },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2, .imm = SOL_SOCKET },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 3, .imm = SO_RCVLOWAT },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 4, .src_reg = 10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 4, .imm = -4 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 5, .imm = sizeof(mark) },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_setsockopt },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return load(program, sizeof(program) / sizeof(*program));
 }
 
 static bool has_sockmaps(int index)
@@ -80,14 +114,12 @@ static bool has_sockmaps(int index)
  * @path: the group
  * @fd: the group
  * @program: the program
- * @map: its map
  */
 struct group {
 	char dir[32];
 	char path[64];
 	int fd;
 	int program;
-	int map;
 };
 
 static void move_to(const char *path)
@@ -101,7 +133,7 @@ static void move_to(const char *path)
 	close(fd);
 }
 
-static void group_enter(struct group *group)
+static void group_enter(struct group *group, int program)
 {
 	union bpf_attr attr = { .attach_type = BPF_CGROUP_SOCK_OPS };
 
@@ -112,8 +144,7 @@ static void group_enter(struct group *group)
 	OK(mkdir(group->path, 0700));
 	move_to(group->path);
 	group->fd = OK(open(group->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	group->map = OK(new_map());
-	group->program = load_program(group->map);
+	group->program = program;
 	attr.target_fd = group->fd;
 	attr.attach_bpf_fd = group->program;
 	OK(bpf(BPF_PROG_ATTACH, &attr));
@@ -130,16 +161,16 @@ static void group_leave(struct group *group)
 	OK(bpf(BPF_PROG_DETACH, &attr));
 	close(group->fd);
 	close(group->program);
-	close(group->map);
 	move_to(group->dir);
-	OK(rmdir(group->path));
+	while (rmdir(group->path))	/* threads that have ended leave it a little later */
+		EQ(errno, EBUSY);
 	OK(umount2(group->dir, MNT_DETACH));
 	OK(rmdir(group->dir));
 }
 
-static int remove_from(const struct group *group)
+static int remove_from(int map)
 {
-	union bpf_attr attr = { .map_fd = group->map, .key = (uintptr_t)&(uint32_t){ 0 } };
+	union bpf_attr attr = { .map_fd = map, .key = (uintptr_t)&(uint32_t){ 0 } };
 
 	return bpf(BPF_MAP_DELETE_ELEM, &attr);
 }
@@ -168,17 +199,38 @@ static void check_talk(int a, int b)
 /* Whoever is in the map is TCP from both sides, and stays alive when it is taken out */
 TEST(sockmap_of_children, .applies = has_sockmaps, .alone = true)
 {
+	int listener, client, server, map = OK(new_map());
 	struct group group;
-	int listener, client, server;
 
-	group_enter(&group);
+	group_enter(&group, load_mapper(map));
 	listener = listen_any(2);
 	client = connect_to(listener);
 	server = accept_from(listener);
 	TRUE(is_tcp(client) && is_tcp(server));
 	check_talk(client, server);
-	OK(remove_from(&group));
+	OK(remove_from(map));
 	check_talk(client, server);
+	close(server);
+	close(client);
+	close(listener);
+	group_leave(&group);
+	close(map);
+}
+
+/* It does so in the midst of the handshake as well, when the socket has no program yet */
+TEST(bpf_sets_mark_of_children, .applies = has_sockmaps, .alone = true)
+{
+	int listener, client, server, mark;
+	socklen_t len = sizeof(mark);
+	struct group group;
+
+	group_enter(&group, load_setter(3));
+	listener = listen_any(2);
+	client = connect_to(listener);
+	server = accept_from(listener);
+	check_talk(client, server);
+	OK(getsockopt(server, SOL_SOCKET, SO_RCVLOWAT, &mark, &len));
+	TRUE(mark == 3 || is_tcp(server));
 	close(server);
 	close(client);
 	close(listener);
