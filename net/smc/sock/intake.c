@@ -216,6 +216,7 @@ static bool take_in_all(struct smc_sock *listener, bool in_accept)
 	unsigned int i;
 
 	for (i = 0; i < ROUND && !has_enough(listener, in_accept); i++) {
+		smc_work_forget_throttling();
 		sk = accept_from_tcp(listener->conn.sk);
 		if (!sk)
 			break;

@@ -350,6 +350,7 @@ static void sock_work(struct work_struct *work)
 	struct smc_sock *smc = container_of(work, struct smc_sock, work.work);
 	struct mem_cgroup *old = set_active_memcg(memcg_of(smc->conn.account));
 
+	smc_work_forget_throttling();
 	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_accept_is_killed(smc))
 		smc_intake_work(smc);
 	else if (smc_sock_look(smc))

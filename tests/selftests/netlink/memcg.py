@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from spec import Family
 SERVER, CLIENT, TRACEFS, DEBUGFS = map(Path, sys.argv[1:])
 SIDES = ('server', SERVER), ('client', CLIENT)
 CONNECTIONS = 32
+MANY = 600                  # cost the server several batches of pages
 BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
 OTHER = EXPECTED // 4       # everything else that a side may cost
@@ -202,4 +204,36 @@ def at_limit():
           trace)
 
 
-run(fresh, reused, tcp, at_limit)
+def beyond_high():
+    """The kernel slows those down who allocate beyond memory.high. That must not hit kworkers."""
+    def serve():
+        listener = smc.smc_socket()
+        listener.bind(('127.0.0.1', 0))
+        listener.listen(MANY)
+        os.write(port[1], str(listener.getsockname()[1]).encode())
+        return listener
+
+    def ask():
+        address = '127.0.0.1', int(os.read(port[0], 8))
+        high.write_text('0', encoding='ascii')
+        for _ in range(MANY):
+            begin = time.monotonic()
+            socks.append(connect(address))
+            longest[0] = max(longest[0], time.monotonic() - begin)
+        high.write_text('max', encoding='ascii')
+
+    high = SERVER / 'memory.high'
+    port = os.pipe()
+    socks, longest = [], [0]
+    server = Side(SERVER, serve)
+    ask()
+    check('beyond memory.high: no handshake has waited for the cgroup', longest[0] < 1,
+          f'the longest of {MANY} took {longest[0]:.3f} seconds')
+    for sock in socks:
+        sock.close()
+    server.end()
+    os.close(port[0])
+    os.close(port[1])
+
+
+run(fresh, reused, tcp, at_limit, beyond_high)

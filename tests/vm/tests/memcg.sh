@@ -4,7 +4,8 @@
 # Buffers, fresh or reused, and the TCP sockets of children are charged to the memory cgroup of the
 # socket that has them, also when the work queue allocates them: for children of a listening socket, and
 # for clients that do not wait. The kernel can trace a charge that it
-# refuses at the limit of the cgroup.
+# refuses at the limit of the cgroup. It does not slow the work queue down for a cgroup beyond
+# memory.high.
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_charge
