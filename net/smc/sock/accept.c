@@ -273,7 +273,7 @@ void smc_accept_end(struct smc_sock *listener)
 	smc_option_disown_children(listener);
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
-	q->ended = true;
+	WRITE_ONCE(q->ended, true);
 	spin_unlock_irq(&q->lock);
 	while ((child = pop_child(listener, false))) {
 		smc_conn_get(&child->conn);

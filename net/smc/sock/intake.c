@@ -216,6 +216,9 @@ static bool take_in_all(struct smc_sock *listener, bool in_accept)
 	unsigned int i;
 
 	for (i = 0; i < ROUND && !has_enough(listener, in_accept); i++) {
+		/* The sock may listen again by now: those are not our children */
+		if (READ_ONCE(listener->queue.ended))
+			break;
 		smc_work_forget_throttling();
 		sk = accept_from_tcp(listener->conn.sk);
 		if (!sk)
