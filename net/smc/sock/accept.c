@@ -270,7 +270,8 @@ void smc_accept_end(struct smc_sock *listener)
 
 	sock_owned_by_me(listener->conn.sk);
 	smc_conn_get(&listener->conn);
-	smc_option_disown_children(listener);
+	if (listener->conn.sk->sk_state == TCP_LISTEN)	/* else TCP's queue is empty */
+		smc_option_disown_children(listener);
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
 	WRITE_ONCE(q->ended, true);
