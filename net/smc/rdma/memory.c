@@ -24,12 +24,9 @@ static struct ib_device *ibdev(const struct smcr_link *link)
 	return link->pd->device;
 }
 
-/* A link that memory must be registered with */
-static bool is_there(const struct smcr_link *link)
+static bool needs_registration(const struct smcr_link *link)
 {
-	u8 state = READ_ONCE(link->state);
-
-	return link->pd && (state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE);
+	return link->pd && smcr_link_is_there(link);
 }
 
 static void unregister(struct smcr_link *link, struct smcr_rmb *rmb)
@@ -58,7 +55,7 @@ static size_t largest(const struct smcr_group *rg)
 	for (i = 0; i < SMCR_LINKS; i++) {
 		struct ib_device *dev;
 
-		if (!is_there(&rg->links[i]))
+		if (!needs_registration(&rg->links[i]))
 			continue;
 		dev = ibdev(&rg->links[i]);
 		bytes = min3(bytes, most_mapped(dev),
@@ -136,7 +133,7 @@ static int register_patiently(struct smcr_link *link, struct smcr_rmb *rmb)
 		err = register_with(link, rmb);
 		if (err == -EAGAIN)
 			smcr_llc_flush(link);
-	} while (err == -EAGAIN && is_there(link));
+	} while (err == -EAGAIN && needs_registration(link));
 	return err;
 }
 
@@ -330,7 +327,7 @@ static struct smcr_rmb *create_rmb(struct smcr_group *rg, u32 wanted, unsigned i
 	smc_object_created(SMC_OBJECT_RMB);
 
 	for (i = 0; i < SMCR_LINKS && !err; i++)
-		if (is_there(&rg->links[i]))
+		if (needs_registration(&rg->links[i]))
 			err = register_with(&rg->links[i], rmb);
 	if (err) {
 		while (i--)
@@ -685,7 +682,7 @@ static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 	int err = 0;
 
 	for (i = 0; i < SMCR_LINKS; i++)
-		if (is_there(&rg->links[i]))
+		if (needs_registration(&rg->links[i]))
 			err = err ?: map_ring(&rg->links[i], ring);
 	return err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listening: the queue of children, and accept(). TCP's children are taken in by intake.c; each
- * goes through its handshake beside the others, and is queued for accept() when that is over.
+ * Listening: the queue of children, and accept(). intake.c takes children out of TCP's queue. Each
+ * has its own handshake; when that is over, the child is queued for accept().
  *
  * A child keeps its place in TCP's backlog until the application accepts it, so
  * that as many connections can wait as on a TCP socket. But one that has been silent

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends. tcp_close() gives a sock to TCP, which calls nobody any more, so it is the last thing that
- * happens to one: a connection that its program has closed, and not yet its peer, waits in the
- * form of a child that was not accepted, without a struct socket. See Documentation/one-socket.rst,
+ * Ends. After tcp_close() TCP does not call this module for the sock, so tcp_close() comes last: a
+ * connection that the program has closed, and the peer has not, waits without a struct socket, as
+ * a child does before accept(). See Documentation/one-socket.rst,
  * "Closing while the peer has not ended".
  */
 
@@ -26,7 +26,7 @@ void smc_close_sock(struct sock *sk, bool reset)
 
 	if (reset) {
 		sock_no_linger(sk);
-	} else {	/* nobody would wait */
+	} else {	/* no program waits for SO_LINGER */
 		lock_sock(sk);
 		sock_reset_flag(sk, SOCK_LINGER);
 		release_sock(sk);
@@ -85,7 +85,7 @@ void smc_close_reset_tcp(struct smc_sock *smc, int error)
 	WRITE_ONCE(sk->sk_err, error);
 }
 
-/* The sock has nothing of ours any more, but its operations */
+/* Detach the sock. Only the table of operations stays. */
 static void let_go(struct smc_sock *smc)
 {
 	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
@@ -95,9 +95,8 @@ static void let_go(struct smc_sock *smc)
 }
 
 /*
- * TCP's connection ends after ours has, which is no news to the program: it has been told of our
- * end.
- * Any context.
+ * TCP's connection ends after the SMC connection. The program was told of the latter, so the error
+ * of TCP is dropped. Any context.
  */
 static void take_back_error(struct smc_conn *conn)
 {
@@ -105,7 +104,7 @@ static void take_back_error(struct smc_conn *conn)
 }
 
 /**
- * smc_close_is_over() - TCP has news of an SMC connection: has that ended before?
+ * smc_close_is_over() - TCP reports an event: has the SMC connection ended before?
  * @smc: the socket
  *
  * Then the error that TCP has left is taken back. Any context.

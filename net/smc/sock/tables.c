@@ -200,37 +200,38 @@ static int prot_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int fla
 	return tables_of(sk->sk_family)->tcp_prot->recvmsg(sk, msg, len, flags, addr_len);
 }
 
-#ifdef SMC_HAVE_PROTO_IOCTL_KARG
-static int prot_ioctl(struct sock *sk, int cmd, int *karg)
+static int prot_amount(struct sock *sk, int cmd)
 {
 	struct smc_sock *smc;
-	int answer = -ENOIOCTLCMD;
+	int amount = -ENOIOCTLCMD;
 
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc)
-		answer = smc_ioctl_amount(smc, cmd);
+		amount = smc_ioctl_amount(smc, cmd);
 	release_sock(sk);
-	if (answer < 0)
-		return answer;
-	*karg = answer;
+	return amount;
+}
+
+#ifdef SMC_HAVE_PROTO_IOCTL_KARG
+static int prot_ioctl(struct sock *sk, int cmd, int *karg)
+{
+	int amount = prot_amount(sk, cmd);
+
+	if (amount < 0)
+		return amount;
+	*karg = amount;
 	return 0;
 }
 #else
 static int prot_ioctl(struct sock *sk, int cmd, unsigned long arg)
 {
-	struct smc_sock *smc;
-	int answer = -ENOIOCTLCMD;
+	int amount = prot_amount(sk, cmd);
 
-	lock_sock(sk);
-	smc = smc_sk(sk);
-	if (smc)
-		answer = smc_ioctl_amount(smc, cmd);
-	release_sock(sk);
 	/* io_uring wants the amount returned, where there is no pointer */
-	if (answer < 0 || !arg)
-		return answer;
-	return put_user(answer, (int __user *)arg);
+	if (amount < 0 || !arg)
+		return amount;
+	return put_user(amount, (int __user *)arg);
 }
 #endif
 

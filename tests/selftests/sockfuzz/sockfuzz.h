@@ -34,9 +34,6 @@
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
 #endif
-#ifndef SOL_SMC
-#define SOL_SMC		286
-#endif
 
 #define MAX_THREADS	64
 #define MAX_SLOTS	32
