@@ -29,6 +29,7 @@ class Spec:
     guests: int = 1
     peer: str = 'same'
     cpus: int = 1
+    threads: int = 0
     memory: int = 0
     boot: list = field(default_factory=list)
     config: dict = field(default_factory=dict)      # VM_... for the agent
@@ -46,7 +47,7 @@ class Spec:
     @classmethod
     def for_test(cls, test, kernel, config):
         return cls(kernel=kernel, guests=test.guests, peer=test.peer, cpus=test.cpus,
-                   memory=test.memory, boot=test.boot, config=config)
+                   threads=test.threads, memory=test.memory, boot=test.boot, config=config)
 
 
 class BootFailed(Exception):
@@ -74,6 +75,7 @@ def _machine(spec, index, accel, folder, wires):
     initramfs.build(archive, kernel, config)
     return qemu.Machine(
         image=kernel.image, initramfs=archive, accel=accel, cpus=spec.cpus,
+        threads=spec.threads,
         memory=spec.memory or (2048 if spec.is_debug() else 1024), wires=wires,
         # A socket of family 43 must not load the distribution's module behind our back.
         append=([] if intree else ['modprobe.blacklist=smc,smc_diag']) + spec.boot,

@@ -43,6 +43,7 @@ class Machine:
     append: list = field(default_factory=list)
     memory: int = 1024
     cpus: int = 1
+    threads: int = 0                            # 1: the processors take turns
     accel: str = 'tcg'
     icount: bool = False
     cpu: str = ''
@@ -59,7 +60,9 @@ def _accelerator(machine):
                 '-cpu', machine.cpu or ICOUNT_CPU]
     if machine.accel == 'kvm':
         return ['-accel', 'kvm', '-cpu', 'host']
-    return ['-accel', 'tcg,thread=multi', '-cpu', TCG_CPU]
+    # With a thread for each processor, one may execute a breakpoint that another has replaced already.
+    thread = 'single' if machine.threads == 1 else 'multi'
+    return ['-accel', f'tcg,thread={thread}', '-cpu', TCG_CPU]
 
 
 def _lines(machine, descriptors, console_log):

@@ -11,7 +11,7 @@ from . import paths
 from .errors import Trouble
 
 HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
-                    r'|expect|follows|variables|patch|roce)\s*:\s*(.*?)\s*$')
+                    r'|expect|follows|variables|patch|roce|threads)\s*:\s*(.*?)\s*$')
 
 
 @dataclass
@@ -27,6 +27,7 @@ class Test:
     peer: str = 'same'              # what guest b runs: "same" or "intree"
     roce: str = 'v2'                # "v1": software RoCE has addresses of that version as well
     cpus: int = 1
+    threads: int = 0                # 1: the processors of a guest take turns
     memory: int = 0                 # MiB; 0: what the kernel needs
     boot: list = field(default_factory=list)
     allowed: list = field(default_factory=list)
@@ -39,7 +40,7 @@ class Test:
 
     def topology(self):
         """Tests with the same answer can share a boot."""
-        return (self.guests, self.peer, self.roce, self.cpus, self.memory, tuple(self.boot))
+        return (self.guests, self.peer, self.roce, self.cpus, self.threads, self.memory, tuple(self.boot))
 
 
 def _number(test, key, value, low, high):
@@ -65,6 +66,8 @@ def _apply(test, key, value):
         test.timeout = _number(test, key, value, 1, 3600)
     elif key == 'cpus':
         test.cpus = _number(test, key, value, 1, 8)
+    elif key == 'threads':
+        test.threads = _number(test, key, value, 1, 1)
     elif key == 'memory':
         test.memory = _number(test, key, value.removesuffix('M'), 128, 65536)
     elif key == 'boot':

@@ -7,6 +7,7 @@
 # kernels: stock-6.12
 # modules: smc smc_diag
 # cpus: 2
+# threads: 1
 # timeout: 240
 
 # shellcheck disable=SC3043,SC2317,SC2154,SC2086,SC2119 # local is known; check() calls these
