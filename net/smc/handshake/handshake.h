@@ -59,6 +59,7 @@ enum smc_phase {
  * @started: when the handshake began
  * @have: how many bytes of it are here
  * @header: what it is, once SMC_CLC_HEADER_LEN bytes are here
+ * @header_error: 0, or the error of a header that is not valid
  * @in: the message: @small or allocated
  * @small: room for all messages that peers of today send
  * @msg: the message, parsed
@@ -85,6 +86,7 @@ struct smc_handshake {
 	ktime_t started;
 	u16 have;
 	struct smc_clc_header header;
+	int header_error;
 	u8 *in;
 	u8 small[SMC_CLC_BUILD_MAX];
 	struct smc_clc msg;

@@ -12,20 +12,69 @@
 /* Room for growth of the Proposal, which is 652 bytes at most today */
 #define LONGEST	2048
 
-/* For tcp_read_sock(). Return: bytes taken out of the segment, or a negative errno */
+/* Return: bytes taken out of the segment, or a negative errno */
+static int copy_bytes(struct smc_handshake *hs, struct sk_buff *skb, unsigned int offset,
+		      size_t len, u16 want)
+{
+	int bytes, err;
+
+	if (WARN_ON_ONCE(want < hs->have))
+		return -EINVAL;
+	bytes = min_t(size_t, len, want - hs->have);
+	err = skb_copy_bits(skb, offset, hs->in + hs->have, bytes);
+	if (err)
+		return err;
+	hs->have += bytes;
+	return bytes;
+}
+
+/* The header says how long the message is. Return: 0, or why nothing more can be read */
+static int read_header(struct smc_handshake *hs)
+{
+	int err = smc_clc_parse_header(hs->in, SMC_CLC_HEADER_LEN, &hs->header);
+
+	if (!err && (hs->header.length > LONGEST || hs->header.length < SMC_CLC_HEADER_LEN))
+		err = -EBADMSG;
+	hs->header_error = err;
+	return err;
+}
+
+/* A message that does not fit @small needs memory first */
+static bool has_room(const struct smc_handshake *hs)
+{
+	return hs->in != hs->small || hs->header.length <= sizeof(hs->small);
+}
+
+/*
+ * For tcp_read_sock(): the header, and the rest of the message behind it. TCP comes again with what
+ * is left of the segment: @desc->count is 0 if nothing more is wanted.
+ *
+ * Return: bytes taken out of the segment, or a negative errno
+ */
 static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset,
 			size_t len)
 {
-	int bytes = min(len, desc->count);
-	u8 *to = desc->arg.data;
-	int err;
+	struct smc_handshake *hs = desc->arg.data;
+	int used = 0, n;
 
-	err = skb_copy_bits(skb, offset, to + desc->written, bytes);
-	if (err)
-		return err;
-	desc->written += bytes;
-	desc->count -= bytes;
-	return bytes;
+	if (!desc->count)
+		return 0;
+	desc->count = 0;
+	if (hs->have < SMC_CLC_HEADER_LEN) {
+		used = copy_bytes(hs, skb, offset, len, SMC_CLC_HEADER_LEN);
+		if (used < 0)
+			return used;
+		desc->count = hs->have < SMC_CLC_HEADER_LEN;
+		if (desc->count || read_header(hs))
+			return used;
+	}
+	if (!has_room(hs))
+		return used;
+	n = copy_bytes(hs, skb, offset + used, len - used, hs->header.length);
+	if (n < 0)
+		return n;
+	desc->count = hs->have < hs->header.length;
+	return used + n;
 }
 
 /*
@@ -41,40 +90,24 @@ static int error_when_empty(struct sock *tcp)
 	return tcp->sk_state == TCP_CLOSE ? -ENODATA : -EAGAIN;
 }
 
-/* Return: bytes read, -EAGAIN, -ENODATA at the end of the stream, or an error */
-static int read_some(struct smc_handshake *hs, u16 want)
+/* Return: 0 if something was read, -EAGAIN, -ENODATA at the end of the stream, or an error */
+static int read_some(struct smc_handshake *hs)
 {
-	read_descriptor_t desc = {
-		.arg.data = hs->in + hs->have,
-		.count = want - hs->have,
-	};
-	int n;
+	read_descriptor_t desc = { .arg.data = hs, .count = 1 };
+	int n = 0;
 
-	n = tcp_read_sock(hs->tcp, &desc, copy_segment);
+	if (!skb_queue_empty(&hs->tcp->sk_receive_queue))
+		n = tcp_read_sock(hs->tcp, &desc, copy_segment);
 	if (!n)
 		n = error_when_empty(hs->tcp);
-	return n;
-}
-
-static int read_up_to(struct smc_handshake *hs, u16 want)
-{
-	while (hs->have < want) {
-		int n = read_some(hs, want);
-
-		if (n < 0)
-			return n;
-		hs->have += n;
-	}
-	return 0;
+	return min(n, 0);
 }
 
 static int make_room(struct smc_handshake *hs)
 {
 	u8 *room;
 
-	if (hs->header.length > LONGEST)
-		return -EBADMSG;
-	if (hs->header.length <= sizeof(hs->small) || hs->in != hs->small)
+	if (has_room(hs))
 		return 0;
 	room = kmalloc(hs->header.length, GFP_KERNEL_ACCOUNT);
 	if (!room)
@@ -82,6 +115,11 @@ static int make_room(struct smc_handshake *hs)
 	memcpy(room, hs->small, SMC_CLC_HEADER_LEN);
 	hs->in = room;
 	return 0;
+}
+
+static bool is_complete(const struct smc_handshake *hs)
+{
+	return hs->have >= SMC_CLC_HEADER_LEN && hs->have == hs->header.length;
 }
 
 /**
@@ -98,21 +136,15 @@ int smc_handshake_receive(struct smc_handshake *hs)
 {
 	int err;
 
-	if (hs->have < SMC_CLC_HEADER_LEN) {
-		err = read_up_to(hs, SMC_CLC_HEADER_LEN);
-		if (err)
-			return err;
-		err = smc_clc_parse_header(hs->in, SMC_CLC_HEADER_LEN, &hs->header);
+	while (!is_complete(hs)) {
+		err = hs->header_error ?: read_some(hs);
+		if (!err)
+			err = hs->header_error;
+		if (!err && hs->have >= SMC_CLC_HEADER_LEN)
+			err = make_room(hs);
 		if (err)
 			return err;
 	}
-	err = make_room(hs);
-	if (err)
-		return err;
-	err = read_up_to(hs, hs->header.length);
-	if (err)
-		return err;
-
 	err = smc_clc_parse(hs->in, hs->have, &hs->msg);
 	hs->have = 0;
 	if (hs->in != hs->small)

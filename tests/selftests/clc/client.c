@@ -315,6 +315,27 @@ TEST(lengths, HOSTILE)
 	}
 }
 
+/* Much more follows in the same segment, behind a header that ends the handshake */
+TEST(bytes_behind_wrong_header, HOSTILE)
+{
+	static const int lengths[] = { 0, 1, 7, 8, 27, 192, 652, 65535 };
+	int listener, fd = begin(&listener), i;
+
+	for (i = 0; i < 16; i++) {
+		proposal(&msg, &dev);
+		put(&msg, AT_LENGTH, 2, lengths[i / 2]);
+		if (i % 2)
+			msg.bytes[0] ^= 1;
+		memset(msg.bytes + 8, 0xa5, 30000);
+		msg.len = 30000;
+		attacker_send(fd, &msg);
+		attacker_end(fd);
+		attacker_expect(fd, &reply, ENDED);
+		expect_refused(fd, listener);
+		fd = attacker_connect(listener);
+	}
+}
+
 /* Longer than it need be, with the trailer where the header says: declined or accepted */
 TEST(overlong, HOSTILE)
 {
