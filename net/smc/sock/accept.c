@@ -332,6 +332,7 @@ static void listening(struct socket *sock, struct smc_sock *smc, bool is_new)
 	if (smc_sk(sock->sk) != smc || smc->state != SMC_SOCK_INIT)
 		return;
 	if (sock->sk->sk_state == TCP_LISTEN) {
+		smc_option_delay_acks(smc);
 		smc_sock_set_state(smc, SMC_SOCK_LISTEN);
 		smc_sock_news(smc);
 		return;

@@ -37,10 +37,23 @@ void smc_option_offer(struct smc_sock *smc)
 
 	tcp_sk(sk)->syn_smc = 1;
 	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, handshake_congested);
-	if (!smc->quiet && !inet_csk_in_pingpong_mode(sk)) {
-		smc->quiet = true;
-		inet_csk_enter_pingpong_mode(sk);
-	}
+	smc_option_delay_acks(smc);
+}
+
+/**
+ * smc_option_delay_acks() - let TCP's acknowledgements wait for the messages of the handshake
+ * @smc: the socket, locked
+ *
+ * A socket that begins to listen forgets it, and its children inherit it.
+ */
+void smc_option_delay_acks(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	if (inet_csk_in_pingpong_mode(sk))
+		return;
+	smc->quiet = true;
+	inet_csk_enter_pingpong_mode(sk);
 }
 
 /**

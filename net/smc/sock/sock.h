@@ -248,6 +248,7 @@ void smc_create_exit(void);
 
 /* option.c */
 void smc_option_offer(struct smc_sock *smc);
+void smc_option_delay_acks(struct smc_sock *smc);
 void smc_option_withdraw(struct smc_sock *smc);
 void smc_option_disown(struct sock *sk);
 void smc_option_adopt(struct sock *sk);
