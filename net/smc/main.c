@@ -16,6 +16,7 @@
 #include "net.h"
 #include "object.h"
 #include "share.h"
+#include "sock/caller_work.h"
 #include "sock/sock.h"
 #include "work.h"
 
@@ -53,6 +54,7 @@ static int __init smc_init(void)
 	err = smc_tables_init();
 	if (err)
 		goto err_transport;
+	smc_caller_work_init();
 	err = smc_sock_init();
 	if (err)
 		goto err_transport;

@@ -98,6 +98,7 @@ static u8 state_of(const struct smc_sock_info *info)
 		return fallback_state(info);
 	case SMC_SOCK_ACTIVE:
 	case SMC_SOCK_WAITING:
+	case SMC_SOCK_ORPHANED:
 	case SMC_SOCK_CLOSED:
 		return DIAG_CLOSED;
 	default:

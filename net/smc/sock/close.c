@@ -11,6 +11,7 @@
 #include <net/tcp.h>
 
 #include "../conn/close.h"
+#include "caller_work.h"
 #include "sock.h"
 
 /**
@@ -34,6 +35,13 @@ void smc_close_sock(struct sock *sk, bool reset)
 	smc_ops_of_tcp(sk)->release(&sock);
 }
 
+static bool needs_no_sock(const struct smc_sock *smc)
+{
+	enum smc_sock_state state = READ_ONCE(smc->state);
+
+	return state == SMC_SOCK_CLOSED || state == SMC_SOCK_ORPHANED;
+}
+
 /**
  * smc_close_if_over() - close the sock, if that is ours to do, and due
  * @smc: the socket, not locked; the caller has a reference
@@ -45,10 +53,10 @@ void smc_close_if_over(struct smc_sock *smc)
 	struct sock *sk = smc->conn.sk;
 	bool is_due;
 
-	if (READ_ONCE(smc->state) != SMC_SOCK_CLOSED || !READ_ONCE(smc->owns_sk))
+	if (!needs_no_sock(smc) || !READ_ONCE(smc->owns_sk))
 		return;
 	lock_sock(sk);
-	is_due = smc->state == SMC_SOCK_CLOSED && smc->owns_sk;
+	is_due = needs_no_sock(smc) && smc->owns_sk;
 	if (is_due)
 		smc->owns_sk = false;
 	release_sock(sk);
@@ -86,12 +94,17 @@ void smc_close_reset_tcp(struct smc_sock *smc, int error)
 }
 
 /* Detach the sock. Only the table of operations stays. */
-static void let_go(struct smc_sock *smc)
+static void detach_as(struct smc_sock *smc, enum smc_sock_state state)
 {
-	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
-	smc_option_withdraw(smc);
+	smc_sock_set_state(smc, state);
+	smc_option_disown(smc->conn.sk);	/* the FIN acknowledges what is there */
 	smc_prot_to_tcp(smc->conn.sk);
 	smc_sock_detach(smc);
+}
+
+static void let_go(struct smc_sock *smc)
+{
+	detach_as(smc, SMC_SOCK_CLOSED);
 }
 
 /*
@@ -222,16 +235,19 @@ static void start_timer(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Can only TCP tell that the peer has given up? A synchronous transport notices itself */
-static bool needs_tcp(const struct smc_conn *conn)
+/*
+ * The transport itself notices when the peer gives up: the connection does without the sock, and
+ * TCP closes that as it closes any other.
+ */
+static void wait_without_sock(struct smc_sock *smc)
 {
-	const struct smc_transport *transport = READ_ONCE(conn->transport);
-
-	return transport && !transport->synchronous;
+	__module_get(THIS_MODULE);	/* release_sock_struct() gives it back */
+	detach_as(smc, SMC_SOCK_ORPHANED);
+	start_timer(&smc->conn);
 }
 
 /* The sock lives without a program until the connection is over */
-static void wait_for_peer(struct smc_sock *smc)
+static void wait_with_sock(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
 
@@ -240,7 +256,7 @@ static void wait_for_peer(struct smc_sock *smc)
 	smc->owns_sk = true;
 	smc_sock_set_socket(smc, NULL);
 	smc_sock_set_state(smc, SMC_SOCK_WAITING);
-	if (needs_tcp(&smc->conn) && sk->sk_state != TCP_CLOSE)
+	if (sk->sk_state != TCP_CLOSE)
 		sk->sk_prot->shutdown(sk, SEND_SHUTDOWN);
 	start_timer(&smc->conn);
 	smc_sock_news(smc);	/* it may be over already */
@@ -252,6 +268,7 @@ static void wait_for_peer(struct smc_sock *smc)
  */
 static bool end_active(struct smc_sock *smc)
 {
+	const struct smc_transport *transport;
 	struct smc_conn *conn = &smc->conn;
 	bool reset;
 
@@ -261,11 +278,15 @@ static bool end_active(struct smc_sock *smc)
 	smc_sock_leave(smc);
 	if (reset)
 		smc_close_reset_tcp(smc, 0);
-	if (READ_ONCE(conn->transport)) {
-		wait_for_peer(smc);
+	transport = READ_ONCE(conn->transport);
+	if (transport && !transport->synchronous) {
+		wait_with_sock(smc);
 		return true;
 	}
-	let_go(smc);
+	if (transport)
+		wait_without_sock(smc);
+	else
+		let_go(smc);
 	return false;
 }
 
@@ -305,7 +326,7 @@ void smc_close_child(struct smc_sock *child)
 	if (child->state == SMC_SOCK_ACTIVE)
 		smc_close_abort(&child->conn, SMC_STAT_ABORT_APP, ECONNRESET);
 	end(child);
-	if (child->state == SMC_SOCK_CLOSED)	/* whoever comes first */
+	if (needs_no_sock(child))	/* whoever comes first */
 		smc_sock_queue_work(child, 0);
 }
 
@@ -372,11 +393,13 @@ static bool release_locked(struct socket *sock)
 int smc_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
+	struct smc_caller_work work;
 	bool lives_on;
 	int err = 0;
 
 	if (!sk)
 		return 0;
+	smc_caller_work_begin(&work, sock);
 	lock_sock(sk);
 	lives_on = release_locked(sock);
 	release_sock(sk);
@@ -385,5 +408,6 @@ int smc_release(struct socket *sock)
 	else
 		err = smc_ops_of_tcp(sk)->release(sock);
 	smc_conn_reap();
+	smc_caller_work_end(&work);
 	return err;
 }

@@ -14,6 +14,7 @@
 
 #include "../handshake/ipsec.h"
 #include "../trace.h"
+#include "caller_work.h"
 #include "list.h"
 #include "sock.h"
 
@@ -126,12 +127,20 @@ static void finish_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 		smc_accept_child_done(smc, outcome);
 }
 
+/* The peer's next message is not there yet */
+static void start_deadline(struct smc_sock *smc)
+{
+	if (smc->state == SMC_SOCK_HANDSHAKE)
+		smc_conn_start_timer(&smc->conn, smc_accept_pending(smc));
+}
+
+/* A system call starts the timer when it goes to sleep, or returns */
 static void advance(struct smc_sock *smc, enum smc_outcome outcome)
 {
-	if (outcome == SMC_PENDING)
-		smc_conn_start_timer(&smc->conn, smc_accept_pending(smc));
-	else
+	if (outcome != SMC_PENDING)
 		finish_handshake(smc, outcome);
+	else if (!smc_sock_is_driven_by_caller(smc))
+		start_deadline(smc);
 }
 
 /**
@@ -145,6 +154,7 @@ static void advance(struct smc_sock *smc, enum smc_outcome outcome)
 enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
+	enum smc_outcome outcome;
 
 	if (!tcp_sk(sk)->syn_smc) {
 		/* Then the option was not sent, by this side or by the peer (R-TCP-06) */
@@ -161,7 +171,9 @@ enum smc_outcome smc_connect_begin(struct smc_sock *smc)
 		return SMC_FAILED;
 	}
 	smc_sock_set_state(smc, SMC_SOCK_HANDSHAKE);
-	advance(smc, smc_handshake_start(smc->hs));
+	outcome = smc_handshake_start(smc->hs);
+	if (outcome != SMC_PENDING)
+		finish_handshake(smc, outcome);
 	return SMC_PENDING;
 }
 
@@ -236,6 +248,8 @@ static int wait_for_outcome(struct smc_sock *smc, bool drives, long timeo)
 		if (signal_pending(current))
 			break;
 		err = 0;
+		if (drives)
+			start_deadline(smc);
 		sk_wait_event(sk, &timeo, !smc_connect_under_way(smc) ||
 			      (drives && smc_sock_has_news(smc)), &wait);
 	}
@@ -246,6 +260,7 @@ static int wait_for_outcome(struct smc_sock *smc, bool drives, long timeo)
 /* Whoever waits next, or else the work queue, takes the steps */
 static void stop_driving(struct smc_sock *smc)
 {
+	start_deadline(smc);
 	if (smc_sock_drive(smc, SMC_DRIVER_LEAVE) == SMC_DRIVER_QUEUE_WORK)
 		smc_sock_queue_work(smc, 0);
 }
@@ -393,10 +408,9 @@ static int tell_outcome(struct socket *sock, struct smc_sock *smc, struct sockad
 }
 
 static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
-			 int addr_len, int flags, int pending)
+			 int addr_len, int flags, int pending, int disconnects)
 {
 	struct sock *sk = sock->sk;
-	int disconnects = sk->sk_disconnects;
 	int err;
 
 	err = smc_connect_wait(smc, sock_sndtimeo(sk, flags & O_NONBLOCK));
@@ -418,9 +432,36 @@ static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_l
 	return err;
 }
 
-static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+/*
+ * The server may be on this host: take its steps, which would need a kworker, and ours that they
+ * lead to. Another thread may disconnect meanwhile.
+ */
+static void take_steps_of_both(struct smc_sock *smc, struct smc_caller_work *work)
+{
+	struct sock *sk = smc->conn.sk;
+
+	smc_connect_progress(smc);
+	while (smc_connect_under_way(smc) && smc_caller_work_pending(work)) {
+		release_sock(sk);
+		smc_caller_work_run(work);
+		lock_sock(sk);
+		smc_connect_progress(smc);
+	}
+}
+
+/* What was collected is not to wait for this task */
+static void stop_collecting(struct sock *sk, struct smc_caller_work *work)
+{
+	release_sock(sk);
+	smc_caller_work_end(work);
+	lock_sock(sk);
+}
+
+static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
+			 struct smc_caller_work *work)
 {
 	struct sock *sk = sock->sk;
+	int disconnects = sk->sk_disconnects;
 	struct smc_sock *smc = NULL;
 	int err = 0;
 	bool waits;
@@ -429,21 +470,24 @@ static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_le
 	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
 	reason = excluded_from_smc(sk, addr, addr_len);
+	smc_caller_work_begin(work, sock);
 	if (!reason)
 		err = start(sock, addr, addr_len, &smc, &reason);
 	if (reason)
 		return connect_as_tcp(sock, addr, addr_len, flags, reason);
 	if (err)
 		return err;
-	smc_connect_progress(smc);	/* nearby, TCP is connected already */
+	take_steps_of_both(smc, work);	/* nearby, TCP is connected already */
 	waits = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (waits && smc_connect_under_way(smc))
+		stop_collecting(sk, work);
 	if (waits && smc_connect_under_way(smc))
 		smc_sock_drive(smc, SMC_DRIVER_LEAVE);	/* and smc_connect_wait() enters */
 	else
 		stop_driving(smc);
 	err = -EINPROGRESS;		/* whatever is known already, as TCP */
 	if (waits)
-		err = wait_and_tell(sock, smc, addr, addr_len, flags, err);
+		err = wait_and_tell(sock, smc, addr, addr_len, flags, err, disconnects);
 	smc_conn_put(&smc->conn);
 	return err;
 }
@@ -457,12 +501,14 @@ static int connect_again(struct socket *sock, struct smc_sock *smc, struct socka
 	/* Tell what has happened, also if the work queue has not found out yet */
 	if (smc_connect_under_way(smc) && !smc_sock_is_driven_by_caller(smc))
 		smc_connect_progress(smc);
-	err = wait_and_tell(sock, smc, addr, addr_len, flags, -EALREADY);
+	err = wait_and_tell(sock, smc, addr, addr_len, flags, -EALREADY,
+			    sock->sk->sk_disconnects);
 	smc_conn_put(&smc->conn);
 	return err;
 }
 
-static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
+			  struct smc_caller_work *work)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = smc_sk(sk);
@@ -483,7 +529,7 @@ static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_l
 		smc = NULL;
 	}
 	if (!smc || smc->state == SMC_SOCK_INIT)
-		return connect_first(sock, addr, addr_len, flags);
+		return connect_first(sock, addr, addr_len, flags, work);
 	return connect_again(sock, smc, addr, addr_len, flags);
 }
 
@@ -499,11 +545,13 @@ static int connect_locked(struct socket *sock, struct sockaddr *addr, int addr_l
 int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
 	bool has_module = smc_call_begin();
+	struct smc_caller_work work = {};
 	int err;
 
 	lock_sock(sock->sk);
-	err = connect_locked(sock, addr, addr_len, flags);
+	err = connect_locked(sock, addr, addr_len, flags, &work);
 	release_sock(sock->sk);
+	smc_caller_work_end(&work);
 	smc_call_end(has_module);
 	return err;
 }

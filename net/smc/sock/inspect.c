@@ -37,7 +37,8 @@ static void inspect_smc(struct smc_sock *smc, struct smc_sock_info *out)
 		out->reason = smc->reason;
 		out->peer_diagnosis = smc->peer_diagnosis;
 	}
-	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_WAITING)
+	if (out->state != SMC_SOCK_ACTIVE && out->state != SMC_SOCK_WAITING &&
+	    out->state != SMC_SOCK_ORPHANED)
 		return;
 	out->shutdown = READ_ONCE(smc->conn.shutdown);
 	out->connected = smc_conn_inspect(&smc->conn, &out->conn);

@@ -403,11 +403,12 @@ void smc_intake_work(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
 
+	/* accept() sees it behind its steps, if it has the mutex */
+	WRITE_ONCE(q->incoming, true);
 	if (!mutex_trylock(&q->intake)) {
 		smc_sock_queue_work(listener, 1);
 		return;
 	}
-	WRITE_ONCE(q->incoming, true);
 	take_steps(listener, false);
 	mutex_unlock(&q->intake);
 	if (smc_accept_has_steps(listener))

@@ -3,6 +3,7 @@
 
 #include <linux/delay.h>
 #include <linux/memcontrol.h>
+#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -10,6 +11,7 @@
 #include "../conn/close.h"
 #include "../object.h"
 #include "../work.h"
+#include "caller_work.h"
 #include "list.h"
 #include "sock.h"
 
@@ -79,29 +81,23 @@ static void put_memcg(struct sock *account)
 }
 #endif
 
-static struct sock *create_account(const struct sock *sk)
+static void open_account(struct sock *account, const struct sock *sk)
 {
-	struct sock *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
-
-	if (!account)
-		return NULL;
 	account->sk_prot = &account_proto;
 	set_memcg(account, sk);
-	return account;
 }
 
-static void free_account(struct sock *account)
+static void close_account(struct sock *account)
 {
 	sk_mem_reclaim(account);
 	put_memcg(account);
-	kfree(account);
 }
 
 static void free_sock(struct rcu_head *rcu)
 {
 	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
 
-	free_account(smc->conn.account);
+	close_account(&smc->account);
 	sock_put(smc->conn.sk);
 	kfree(smc);
 	smc_object_destroyed(SMC_OBJECT_SOCK);
@@ -117,6 +113,8 @@ static void release_sock_struct(struct smc_conn *conn)
 	struct smc_sock *smc = smc_of(conn);
 
 	smc_list_remove(smc);
+	if (smc_sock_state(smc) == SMC_SOCK_ORPHANED)
+		module_put(THIS_MODULE);	/* smc_sock_exit() waits for the rest */
 	call_rcu(&smc->rcu, free_sock);
 }
 
@@ -193,6 +191,8 @@ void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
 
 static void queue_first_step(struct smc_sock *listener)
 {
+	if (smc_caller_work_add(listener))
+		return;
 	if (smc_accept_is_killed(listener) || !smc_intake_tell(listener))
 		smc_sock_queue_work(listener, 0);
 }
@@ -206,24 +206,28 @@ static void queue_first_step(struct smc_sock *listener)
 void smc_sock_news(struct smc_sock *smc)
 {
 	enum smc_driver_action action;
+	bool is_for_accept;
 
 	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN) {
 		queue_first_step(smc);
 		return;
 	}
-	action = smc_sock_drive(smc, smc_intake_is_for_accept(smc) ? SMC_DRIVER_NEWS_ACCEPT :
-								      SMC_DRIVER_NEWS);
+	is_for_accept = smc_intake_is_for_accept(smc) && !smc_caller_work_takes(smc);
+	action = smc_sock_drive(smc, is_for_accept ? SMC_DRIVER_NEWS_ACCEPT : SMC_DRIVER_NEWS);
 	if (action == SMC_DRIVER_TELL_ACCEPT && !smc_intake_tell(smc))
 		action = smc_sock_drive(smc, SMC_DRIVER_DECLINE);
 	if (action == SMC_DRIVER_WAKE_CALLER)
 		wake_up_interruptible_all(&smc->callers);
-	if (action == SMC_DRIVER_QUEUE_WORK)
+	if (action == SMC_DRIVER_QUEUE_WORK && !smc_caller_work_add(smc))
 		smc_sock_queue_work(smc, 0);
 }
 
 static void on_progress(struct smc_conn *conn)
 {
-	smc_sock_news(smc_of(conn));
+	struct smc_sock *smc = smc_of(conn);
+
+	if (smc_sock_state(smc) != SMC_SOCK_ORPHANED)
+		smc_sock_news(smc);
 }
 
 /* On an SMC connection TCP has no news in good order: a FIN is none */
@@ -261,6 +265,7 @@ static int woken_by_tcp(wait_queue_entry_t *entry, unsigned int mode, int sync, 
 			smc_sock_news(smc);
 		break;
 	case SMC_SOCK_FALLBACK:
+	case SMC_SOCK_ORPHANED:
 	case SMC_SOCK_CLOSED:
 		pass_on(smc, key);
 		break;
@@ -344,10 +349,15 @@ static void look_later(struct smc_sock *smc)
 	smc_sock_queue_work(smc, smc->patience);
 }
 
-/* What it allocates is for the socket, and charged to whom that is */
-static void sock_work(struct work_struct *work)
+/**
+ * smc_sock_run_work() - what the work queue does for a socket
+ * @smc: the socket, not locked; gives back a reference
+ *
+ * What it allocates is for the socket, and charged to whom that is. May sleep, but neither for a
+ * peer nor for a program.
+ */
+void smc_sock_run_work(struct smc_sock *smc)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, work.work);
 	struct mem_cgroup *old = set_active_memcg(memcg_of(smc->conn.account));
 
 	smc_work_forget_throttling();
@@ -359,6 +369,11 @@ static void sock_work(struct work_struct *work)
 		look_later(smc);
 	set_active_memcg(old);
 	smc_conn_put(&smc->conn);
+}
+
+static void sock_work(struct work_struct *work)
+{
+	smc_sock_run_work(container_of(work, struct smc_sock, work.work));
 }
 
 /* The deadline of a handshake, the end of a wait for the peer, or accept() has not come */
@@ -374,6 +389,7 @@ static void on_timer(struct timer_list *timer)
 		smc_intake_overdue(smc);
 		break;
 	case SMC_SOCK_WAITING:
+	case SMC_SOCK_ORPHANED:
 		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
 		break;
 	default:
@@ -396,11 +412,8 @@ struct smc_sock *smc_sock_create(struct sock *sk)
 
 	if (!smc)
 		return NULL;
-	smc->conn.account = create_account(sk);
-	if (!smc->conn.account) {
-		kfree(smc);
-		return NULL;
-	}
+	open_account(&smc->account, sk);
+	smc->conn.account = &smc->account;
 	smc->conn.release = release_sock_struct;
 	smc->conn.progress = on_progress;
 	timer_setup(&smc->conn.timer, on_timer, 0);

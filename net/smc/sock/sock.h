@@ -26,6 +26,7 @@
  * @SMC_SOCK_HANDSHAKE: the CLC handshake is under way
  * @SMC_SOCK_ACTIVE: an SMC connection; what is left of it tells conn.state
  * @SMC_SOCK_WAITING: an SMC connection that its program has closed, and not yet its peer
+ * @SMC_SOCK_ORPHANED: the same, but the sock is closed, too, and does without this
  * @SMC_SOCK_FALLBACK: a TCP connection; a child that was not accepted yet
  * @SMC_SOCK_CLOSED: the sock does without this
  */
@@ -37,6 +38,7 @@ enum smc_sock_state {
 	SMC_SOCK_HANDSHAKE,
 	SMC_SOCK_ACTIVE,
 	SMC_SOCK_WAITING,
+	SMC_SOCK_ORPHANED,
 	SMC_SOCK_FALLBACK,
 	SMC_SOCK_CLOSED,
 };
@@ -87,6 +89,7 @@ struct smc_accept_queue {
 /**
  * struct smc_sock - what a TCP socket has that is on its way to SMC, or there
  * @conn: the connection; its references are those of this struct
+ * @account: conn.account
  * @wq: where TCP wakes us, while it is attached
  * @entry: in @wq
  * @hs: the handshake, while one is under way
@@ -94,6 +97,8 @@ struct smc_accept_queue {
  * @driver: struct smc_driver_state, packed; changed by smc_sock_drive() only
  * @callers: system calls that wait for the end of the handshake
  * @work: the next look
+ * @caller_work: in the list of the task that runs the work in place of a kworker
+ * @has_caller: bit 0: it is in such a list; see caller_work.c
  * @patience: jiffies until @work comes again, while a program owns the socket; used by @work alone
  * @is_attached: TCP wakes us
  * @owns_sk: there is no struct socket: the sock is ours to close
@@ -121,6 +126,7 @@ struct smc_accept_queue {
  */
 struct smc_sock {
 	struct smc_conn conn;
+	struct sock account;
 	struct socket_wq wq;
 	wait_queue_entry_t entry;
 	struct smc_handshake *hs;
@@ -128,6 +134,8 @@ struct smc_sock {
 	atomic_t driver;
 	wait_queue_head_t callers;
 	struct delayed_work work;
+	struct list_head caller_work;
+	unsigned long has_caller;
 	unsigned long patience;
 	bool is_attached;
 	bool owns_sk;
@@ -221,6 +229,7 @@ enum smc_driver_action smc_sock_drive(struct smc_sock *smc, enum smc_driver_even
 void smc_sock_news(struct smc_sock *smc);
 void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
 bool smc_sock_look(struct smc_sock *smc);
+void smc_sock_run_work(struct smc_sock *smc);
 int smc_sock_init(void);
 void smc_sock_exit(void);
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A task runs the work that it causes.
+ *
+ * A packet for the own host is received on top of the task that sends it: the softirq handler runs
+ * before the system call returns. A kworker, or accept(), would have to be woken for each message
+ * of a handshake, and at the end of each connection. While a task is inside of connect() or
+ * close(), it collects the sockets that have events on top of it, and takes their steps itself.
+ *
+ * A step holds locks of the socket that it is for: that of a listening socket, for example, which
+ * accept() waits for. The scheduler may stop the task meanwhile, for as long as the quota of its
+ * cgroup says. So a task takes the steps of sockets of its own cgroup only, and of those that no
+ * program has any more.
+ */
+
+#include <linux/cgroup.h>
+#include <linux/net.h>
+#include <linux/percpu.h>
+
+#include "caller_work.h"
+#include "sock.h"
+
+#define SOCKS_MAX	8	/* whose work one system call runs */
+#define CALLERS_SEEN	4	/* more than one are there if they were preempted */
+
+/**
+ * struct smc_callers - tasks that have begun on a processor
+ * @lock: protects the list, and what is collected; interrupts are off
+ * @list: of struct smc_caller_work
+ */
+struct smc_callers {
+	spinlock_t lock;	/* see above */
+	struct list_head list;
+};
+
+static DEFINE_PER_CPU(struct smc_callers, all_callers);
+
+/**
+ * smc_caller_work_begin() - a system call collects events from now on
+ * @work: of the caller, for smc_caller_work_end(); nothing is collected for a kernel thread, nor on
+ *	a socket without a file, whose user may hold locks
+ * @sock: the socket of the call
+ */
+void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock)
+{
+	unsigned long flags;
+
+	work->callers = NULL;
+	if (!sock->file || current->flags & PF_KTHREAD)
+		return;
+	work->callers = raw_cpu_ptr(&all_callers);
+	work->task = current;
+	work->left = SOCKS_MAX;
+	INIT_LIST_HEAD(&work->socks);
+	spin_lock_irqsave(&work->callers->lock, flags);
+	list_add(&work->entry, &work->callers->list);
+	spin_unlock_irqrestore(&work->callers->lock, flags);
+}
+
+static struct smc_caller_work *find_caller(struct smc_callers *callers)
+{
+	struct smc_caller_work *work;
+	unsigned int seen = 0;
+
+	lockdep_assert_held(&callers->lock);
+	list_for_each_entry(work, &callers->list, entry) {
+		if (work->task == current)
+			return work->left ? work : NULL;
+		if (++seen == CALLERS_SEEN)
+			break;
+	}
+	return NULL;
+}
+
+#if defined(CONFIG_SOCK_CGROUP_DATA) && defined(CONFIG_CGROUP_SCHED)
+/* With version 1 of the controller the cgroup that has the quota is another one */
+static bool is_of_own_cgroup(const struct smc_sock *smc)
+{
+	bool is_own;
+
+	if (!cgroup_subsys_on_dfl(cpu_cgrp_subsys))
+		return false;
+	rcu_read_lock();
+	is_own = sock_cgroup_ptr(&smc->conn.sk->sk_cgrp_data) == task_dfl_cgroup(current);
+	rcu_read_unlock();
+	return is_own;
+}
+#else
+static bool is_of_own_cgroup(const struct smc_sock *smc)
+{
+	return !IS_ENABLED(CONFIG_CGROUP_SCHED);
+}
+#endif
+
+static bool may_run(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->state) == SMC_SOCK_WAITING || is_of_own_cgroup(smc);
+}
+
+/**
+ * smc_caller_work_takes() - would smc_caller_work_add() take a socket?
+ * @smc: it
+ *
+ * Any context.
+ *
+ * Return: whether; it may find otherwise.
+ */
+bool smc_caller_work_takes(const struct smc_sock *smc)
+{
+	struct smc_callers *callers;
+	unsigned long flags;
+	bool takes = false;
+
+	local_irq_save(flags);
+	callers = this_cpu_ptr(&all_callers);
+	if (!list_empty(&callers->list)) {
+		spin_lock(&callers->lock);
+		takes = find_caller(callers) && may_run(smc);
+		spin_unlock(&callers->lock);
+	}
+	local_irq_restore(flags);
+	return takes;
+}
+
+static void collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
+{
+	work->left--;
+	list_add_tail(&smc->caller_work, &work->socks);
+}
+
+/**
+ * smc_caller_work_add() - a socket has work to do: let the task run it that has caused it
+ * @smc: the socket; the caller has a reference, or is in an RCU read-side critical section
+ *
+ * Any context; does not sleep.
+ *
+ * Return: whether the task does.
+ */
+bool smc_caller_work_add(struct smc_sock *smc)
+{
+	struct smc_caller_work *work = NULL;
+	struct smc_callers *callers;
+	unsigned long flags;
+	bool is_added;
+
+	local_irq_save(flags);
+	callers = this_cpu_ptr(&all_callers);
+	if (!list_empty(&callers->list)) {
+		spin_lock(&callers->lock);
+		work = find_caller(callers);
+		if (work && (!may_run(smc) || test_and_set_bit(0, &smc->has_caller)))
+			work = NULL;
+		/* One without a reference has no work any more */
+		if (work && smc_conn_get_not_zero(&smc->conn))
+			collect_sock(work, smc);
+		spin_unlock(&callers->lock);
+	}
+	local_irq_restore(flags);
+	is_added = work;
+	return is_added;
+}
+
+/* Return: with a reference */
+static struct smc_sock *pop_sock(struct smc_caller_work *work)
+{
+	struct smc_sock *smc;
+
+	spin_lock_irq(&work->callers->lock);
+	smc = list_first_entry_or_null(&work->socks, struct smc_sock, caller_work);
+	if (smc) {
+		list_del(&smc->caller_work);
+		clear_bit(0, &smc->has_caller);
+		/* An event that comes later is collected again; the work sees all others */
+		smp_mb__after_atomic();
+	}
+	spin_unlock_irq(&work->callers->lock);
+	return smc;
+}
+
+/**
+ * smc_caller_work_pending() - is there work to run?
+ * @work: as begun
+ *
+ * Return: whether.
+ */
+bool smc_caller_work_pending(struct smc_caller_work *work)
+{
+	return work->callers && !list_empty_careful(&work->socks);
+}
+
+/**
+ * smc_caller_work_run() - run the work that was collected
+ * @work: as begun; the caller holds no socket lock
+ *
+ * May sleep, but neither for a peer nor for a program.
+ */
+void smc_caller_work_run(struct smc_caller_work *work)
+{
+	struct smc_sock *smc;
+
+	if (!work->callers)
+		return;
+	while ((smc = pop_sock(work)))
+		smc_sock_run_work(smc);
+}
+
+static bool remove_if_empty(struct smc_caller_work *work)
+{
+	bool is_empty;
+
+	spin_lock_irq(&work->callers->lock);
+	is_empty = list_empty(&work->socks);
+	if (is_empty)
+		list_del(&work->entry);
+	spin_unlock_irq(&work->callers->lock);
+	return is_empty;
+}
+
+/**
+ * smc_caller_work_end() - run what is left, and collect no more
+ * @work: as begun; the caller holds no socket lock
+ *
+ * May sleep, but neither for a peer nor for a program.
+ */
+void smc_caller_work_end(struct smc_caller_work *work)
+{
+	if (!work->callers)
+		return;
+	do {
+		smc_caller_work_run(work);
+	} while (!remove_if_empty(work));
+	work->callers = NULL;
+}
+
+/** smc_caller_work_init() - prepare the lists */
+void __init smc_caller_work_init(void)
+{
+	struct smc_callers *callers;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		callers = per_cpu_ptr(&all_callers, cpu);
+		spin_lock_init(&callers->lock);
+		INIT_LIST_HEAD(&callers->list);
+	}
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+How often the work queue takes steps of sockets while programs connect, exchange a byte, and close.
+
+usage: caller_work.py TRACEFS CGROUP
+"""
+
+import os
+import select
+import signal
+import socket
+import sys
+
+from cases import check, equal, run
+from spec import Family
+
+IPPROTO_SMC = 256
+CONNECTIONS = 100
+# The kernel may leave packets to ksoftirqd, on top of which no program runs
+FEW = CONNECTIONS // 10
+
+TRACEFS, CGROUP = sys.argv[1:]
+EVENT = f'{TRACEFS}/events/workqueue/workqueue_queue_work'
+
+
+def write(path, text):
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(text)
+
+
+def start_tracing():
+    write(f'{EVENT}/filter', 'workqueue == "smc"')
+    write(f'{TRACEFS}/trace', '')
+    write(f'{EVENT}/enable', '1')
+
+
+def queued_works():
+    """How many works of sockets were queued since start_tracing()."""
+    write(f'{EVENT}/enable', '0')
+    with open(f'{TRACEFS}/trace', encoding='ascii', errors='replace') as file:
+        return sum('function=sock_work' in line for line in file)
+
+
+def connected():
+    """Connections of the host that use SMC-D, since the module was loaded, of clients."""
+    stats = Family('smc').show('get-stats')[0]['stats']['smcd-tech']
+    return stats['clnt-v2-succ']
+
+
+def listen():
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    listener.bind(('127.0.0.1', 0))
+    listener.listen(8)
+    return listener
+
+
+def accept(listener, polls):
+    if not polls:
+        return listener.accept()[0]
+    listener.setblocking(False)
+    while True:
+        select.select([listener], [], [])
+        try:
+            sock = listener.accept()[0]
+        except BlockingIOError:
+            continue
+        sock.setblocking(True)
+        return sock
+
+
+def serve(listener, polls):
+    while True:
+        with accept(listener, polls) as sock:
+            sock.send(sock.recv(1))
+
+
+def start_server(listener, polls):
+    pid = os.fork()
+    if not pid:
+        try:
+            serve(listener, polls)
+        finally:
+            os._exit(1)
+    return pid
+
+
+def exchange(address):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC) as sock:
+        sock.connect(address)
+        sock.send(b'x')
+        return sock.recv(1) + sock.recv(1)
+
+
+def exchange_many(listener, polls):
+    """Return: how many connections were SMC, and how many works the queue had."""
+    pid = start_server(listener, polls)
+    before = connected()
+    exchange(listener.getsockname())
+    start_tracing()
+    right = sum(exchange(listener.getsockname()) == b'x' for _ in range(CONNECTIONS))
+    works = queued_works()
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    equal('each byte comes back', right, CONNECTIONS)
+    equal('all connections use SMC', connected() - before, CONNECTIONS + 1)
+    return works
+
+
+def listen_in(cgroup):
+    """A listening socket that belongs to the cgroup."""
+    own = open('/proc/self/cgroup', encoding='ascii').read().split('::')[1].strip()
+    root = os.path.dirname(cgroup)
+    write(f'{cgroup}/cgroup.procs', str(os.getpid()))
+    listener = listen()
+    write(f'{root}{own}/cgroup.procs', str(os.getpid()))
+    return listener
+
+
+def no_kworker_within_a_cgroup():
+    for polls, how in ((False, 'sleeps in accept()'), (True, 'polls')):
+        with listen() as listener:
+            works = exchange_many(listener, polls)
+        check(f'the work queue is not needed, if the server {how}', works <= FEW,
+              f'{works} works of {CONNECTIONS} connections')
+
+
+def a_kworker_for_another_cgroup():
+    with listen_in(CGROUP) as listener:
+        works = exchange_many(listener, True)
+    check('the client takes no steps for a listener of another cgroup', works >= CONNECTIONS,
+          f'{works} works of {CONNECTIONS} connections')
+
+
+run(no_kworker_within_a_cgroup, a_kworker_for_another_cgroup)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Connections between programs of one cgroup need no kworker: connect() and close() take the steps.
+# For a program of another cgroup they do not, because the quota of a cgroup stops its tasks.
+#
+# kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
+# modules: smc
+# timeout: 60
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../policy.sh
+. "$(dirname "$0")/../policy.sh"
+# shellcheck source=../../selftests/netlink/cases.sh
+. "$(dirname "$0")/../../selftests/netlink/cases.sh"
+
+mkdir "$_work/tracing"
+mount -t tracefs none "$_work/tracing" || die "no tracefs"
+mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt || die "no cgroups"
+cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+mkdir "$cgroups/server" || die "no cgroup"
+ip link set lo up
+
+cases caller_work.py "$_work/tracing" "$cgroups/server"
+
+rmdir "$cgroups/server"
+umount "$_work/tracing"
+smc_expect_clean "no object is left over"
+done_testing
