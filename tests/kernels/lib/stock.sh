@@ -52,7 +52,9 @@ stock_fix_headers()
 # stock_tools_run - do the headers' programs run here? Those of a later Debian need its libc.
 stock_tools_run()
 {
-	! ldd "$tmp/usr/lib/$kbuild/tools/objtool/objtool.real-x86" 2>&1 | grep -q 'GLIBC_.* not found'
+	# Not into a pipe: ldd fails when grep has seen enough before it is done
+	! grep -q 'GLIBC_.* not found' \
+		<<<"$(ldd "$tmp/usr/lib/$kbuild/tools/objtool/objtool.real-x86" 2>&1)"
 }
 
 # An earlier Debian has its own kernel of the same series, whose programs run, and its own compiler,
