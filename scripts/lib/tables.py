@@ -16,7 +16,7 @@ from lint import CannotRun, kernel
 
 LIST = 'net/smc/sock/tables.txt'
 CODE = 'net/smc/sock/tables.c'
-KERNELS = 'stock-6.12', 'stock-6.1'
+KERNELS = 'stock-6.12', 'stock-6.1', 'stock-13'
 HEADERS = {'proto_ops': 'linux/net.h', 'proto': 'net/sock.h'}
 SETS = {'proto_ops': r'\bops->(\w+) =', 'proto': r'\bprot->(\w+) ='}
 

@@ -370,6 +370,9 @@ static const struct proto_ops *fill_ops(int family, const struct proto_ops *tcp)
 	ops->shutdown = smc_shutdown;
 	ops->setsockopt = smc_setsockopt;
 	ops->getsockopt = smc_getsockopt;
+#ifdef SMC_HAVE_GETSOCKOPT_ITER
+	ops->getsockopt_iter = NULL;	/* by getsockopt */
+#endif
 	ops->sendmsg = smc_sendmsg;
 	ops->recvmsg = smc_recvmsg;
 	ops->set_rcvlowat = smc_set_rcvlowat;
