@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, 'tests', 'vm'))
 
 from harness import cli, testfile   # noqa: E402
+from headers import known_kernel   # noqa: E402
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] \
     if os.getuid() == 0 else []
 
@@ -59,11 +60,7 @@ class Kernel(Case):
     program = os.path.join(SCRIPTS, 'check-kernel')
 
     def kernel(self, *options):
-        self.file('kdir/Makefile', '')
-        self.file('kdir/include/generated/utsrelease.h', '#define UTS_RELEASE "6.99-test"\n')
-        self.file('kdir/include/config/auto.conf',
-                  ''.join(f'CONFIG_{option}\n' for option in
-                          ('MODULES=y', 'NET=y', 'INET=y', *options)))
+        known_kernel(self.file, 'kdir', 'source', *options)
         return os.path.join(self.folder, 'kdir')
 
     def test_good(self):

@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import time
 
+import symbols
+
 # What checkpatch says about patches and about kernel code, where it does not apply
 IGNORE = {
     '': [
@@ -170,7 +172,8 @@ def kernel_doc(tree, top):
 
 def module_warnings(tree, top, name):
     """
-    A build of all modules with the compiler's extra warnings and with sparse.
+    A build of all modules with the compiler's extra warnings and with sparse, and then the list of
+    symbols that they need.
 
     -Werror keeps the compiler from leaving an object that would hide the same warning in the next
     build, and all objects are removed afterwards: sparse and modpost see everything each time, the
@@ -185,6 +188,7 @@ def module_warnings(tree, top, name):
         fcntl.flock(lock, fcntl.LOCK_EX)
         code, output = run(command, tree.root, **environment)
         lines = output.splitlines()
+        unlisted = [] if code else symbols.symbols(tree, lines[-1], name)
         folder = os.path.dirname(lines[-1]) if lines else ''
         in_message = re.search(r'\(log: (.*)/build\.log\)', output)
         if in_message:
@@ -195,7 +199,8 @@ def module_warnings(tree, top, name):
                           ignore_errors=True)
     problems = [re.sub(r'\S*/usr/src/(linux-headers-)', r'\1', line)
                 for line in lines if WARNING.search(line)]
-    return list(dict.fromkeys(problems)) or complaints(code, '\n'.join(lines[-5:]), tree.root)
+    return (list(dict.fromkeys(problems)) or unlisted
+            or complaints(code, '\n'.join(lines[-5:]), tree.root))
 
 
 def shellcheck(tree, _top):

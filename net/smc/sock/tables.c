@@ -3,8 +3,8 @@
  * TCP's tables of operations, ours, and the way from one to the other.
  *
  * Ours are copies of TCP's in which each member is replaced that would reach TCP's byte stream past
- * us. For the kernels that are tested, scripts/check compares the members with tables.txt; the
- * build does not. TCP's tables are taken from a live socket: not all kernels export all of them.
+ * us. Each build compares the members with tables.txt (scripts/check-kernel), and refuses a kernel
+ * that has others. TCP's tables are taken from a live socket: not all kernels export all of them.
  */
 
 #include <linux/delay.h>
