@@ -4,13 +4,14 @@
  *
  * A transport offers devices for a handshake, opens link groups, gives each
  * connection a receive buffer element, connects it with the peer's element, and
- * carries control data. It reports upward through the functions at the end of this file, and by
- * smc_event_link() when a link comes or goes. What moves data and ends connections does not ask
- * which transport it is on; the handshake, the limits of link groups and monitoring do.
+ * carries control data. It reports upward through the functions at the end of this file; by
+ * smc_event_link() when a link comes or goes; by smc_path_failed() and smc_group_blame() when a
+ * path or a group is of no use for further connections. What moves data and ends connections does
+ * not ask which transport it is on; the handshake, the limits of link groups and monitoring do.
  *
  *	handshake	candidates, candidate_put, reaches, resolve, resolve_end
  *	link group	group_open, group_named, group_close
- *	connection	conn_open, conn_describe, conn_attach, conn_settle, conn_close
+ *	connection	conn_open, conn_describe, conn_attach, conn_detach, conn_settle, conn_close
  *	data		cdc_post, cdc_fetch, cdc_kick
  *	monitoring	group_device_name, group_link, group_memory, device_info, conn_ends
  *
