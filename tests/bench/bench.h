@@ -22,6 +22,13 @@ enum family {
 	FAMILY_SMC,
 };
 
+/* The ends of a run. */
+enum end {
+	END_NONE,
+	END_CLIENT,
+	END_SERVER,
+};
+
 /* How much of what is received gets compared with the expected pattern. */
 enum check {
 	CHECK_NONE,
@@ -34,6 +41,7 @@ enum check {
  * @test:	name of the test, a row of the table in smcbench.c
  * @addr:	IPv4 or IPv6 address the server listens on; unused for AF_UNIX
  * @family:	socket family under test
+ * @plain:	the end that has TCP sockets whatever @family says
  * @check:	payload check inside the measured window; warm-up is always full
  * @size:	bytes per write (bulk) or per message (rr)
  * @rsize:	bytes asked for by each read
@@ -49,6 +57,7 @@ struct spec {
 	char test[16];
 	char addr[64];
 	enum family family;
+	enum end plain;
 	enum check check;
 	uint64_t size;
 	uint64_t rsize;
@@ -80,6 +89,9 @@ const char *family_name(enum family family);
 const char *check_name(enum check check);
 bool family_parse(const char *name, enum family *family);
 bool check_parse(const char *name, enum check *check);
+
+const char *end_name(enum end end);
+bool end_parse(const char *name, enum end *end);
 
 /* Decimal number with an optional k, m or g (powers of 1024). */
 bool number_parse(const char *text, uint64_t *number);

@@ -64,7 +64,7 @@ static void bulk_client(struct run *run)
 	window_open(run);
 	send_stretch(run, &stream, run->spec.count);
 	window_close(run);
-	run->fell_back = sock_fell_back(&run->spec, stream.fd);
+	note_fallback(run, stream.fd);
 	close(stream.fd);
 
 	report_run(run);
@@ -82,6 +82,7 @@ static void bulk_server(struct run *run)
 	close(stream.fd);
 
 	stream = (struct stream){ .fd = sock_accept(&run->spec, run->listener), .buf = buf };
+	note_fallback(run, stream.fd);
 	window_serve(run);
 	receive_stretch(run, &stream, run->spec.count, run->spec.check);
 	window_served(run);

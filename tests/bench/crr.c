@@ -29,15 +29,15 @@ static void expect_byte(const char *byte, size_t received)
 
 static void client_end(struct run *run, int fd)
 {
-	if (sock_fell_back(&run->spec, fd))
-		run->fell_back = true;
+	note_fallback(run, fd);
 	close(fd);
 }
 
-static void server_end(int fd, const char *byte, size_t received)
+static void server_end(struct run *run, int fd, const char *byte, size_t received)
 {
 	expect_byte(byte, received);
 	sock_send_all(fd, the_byte(), 1);
+	note_fallback(run, fd);
 	close(fd);
 }
 
@@ -68,7 +68,7 @@ static void server_serial(struct run *run, uint64_t n)
 		int fd = sock_accept(&run->spec, run->listener);
 
 		sock_recv_ready(fd, &byte, &len);
-		server_end(fd, &byte, len);
+		server_end(run, fd, &byte, len);
 	}
 }
 
@@ -100,7 +100,7 @@ static int epoll_get(int ep, struct epoll_event *events)
 
 static void start_connect(struct run *run, int ep)
 {
-	int fd = sock_open(&run->spec, SOCK_NONBLOCK);
+	int fd = sock_open(&run->spec, END_CLIENT, SOCK_NONBLOCK);
 
 	/*
 	 * AF_UNIX connects at once or, when the backlog is full, not at all; the
@@ -208,7 +208,7 @@ static void server_parallel(struct run *run, uint64_t n)
 			}
 			if (!sock_recv_ready(fd, &byte, &len))
 				continue;
-			server_end(fd, &byte, len);
+			server_end(run, fd, &byte, len);
 			finished++;
 		}
 	}

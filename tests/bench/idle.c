@@ -42,8 +42,7 @@ static void open_all(struct run *run, int *fds, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		fds[i] = sock_connect(&run->spec, &run->target);
-		if (sock_fell_back(&run->spec, fds[i]))
-			run->fell_back = true;
+		note_fallback(run, fds[i]);
 	}
 	control_expect(run->control, "ACCEPTED");
 }
@@ -123,8 +122,10 @@ static void idle_client(struct run *run)
 
 static void accept_n(struct run *run, int *fds, uint64_t n)
 {
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++) {
 		fds[i] = sock_accept(&run->spec, run->listener);
+		note_fallback(run, fds[i]);
+	}
 	control_send(run->control, "ACCEPTED");
 }
 

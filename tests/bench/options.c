@@ -10,15 +10,18 @@
 #define DEFAULT_TIMEOUT 600
 
 static const char usage_text[] =
-"usage: smcbench TEST [OPTION]...     TEST: bulk, rr, crr, idle\n"
+"usage: smcbench TEST [OPTION]...     TEST: bulk, rr, crr, idle, socket\n"
 "       smcbench serve --control ADDR [--once]\n"
 "       smcbench exec [--count OPERATIONS] -- COMMAND...\n"
 "       smcbench settle [--count N]     wait until the machine is idle\n"
 "  -f, --family NAME     tcp, unix or smc (tcp)\n"
+"      --plain END       the client or the server has TCP sockets all the same:\n"
+"                        AF_SMC connections fall back (none)\n"
 "  -a, --addr ADDR       server's IPv4 or IPv6 address (127.0.0.1)\n"
 "  -s, --size N          bytes per write or message (1)\n"
 "  -r, --rsize N         bytes per read, bulk (as --size)\n"
-"  -n, --count N         work: bytes (bulk), round trips (rr), connections\n"
+"  -n, --count N         work: bytes (bulk), round trips (rr), connections,\n"
+"                        sockets\n"
 "  -w, --warm N          work before measuring (a tenth)\n"
 "  -P, --parallel N      connections in flight, crr (1)\n"
 "  -C, --check HOW       none, sampled or full, while measuring (sampled);\n"
@@ -52,7 +55,8 @@ static uint64_t number(const char *text)
 }
 
 enum {
-	OPT_BUSY_POLL = 256,
+	OPT_PLAIN = 256,
+	OPT_BUSY_POLL,
 	OPT_NODELAY,
 	OPT_TIMES,
 	OPT_CLIENT_NETNS,
@@ -65,6 +69,7 @@ enum {
 
 static const struct option long_options[] = {
 	{ "family", required_argument, NULL, 'f' },
+	{ "plain", required_argument, NULL, OPT_PLAIN },
 	{ "addr", required_argument, NULL, 'a' },
 	{ "size", required_argument, NULL, 's' },
 	{ "rsize", required_argument, NULL, 'r' },
@@ -97,6 +102,10 @@ static bool spec_option(struct spec *spec, int option, const char *arg)
 	case 'C':
 		if (!check_parse(arg, &spec->check))
 			usage("unknown check", arg);
+		return true;
+	case OPT_PLAIN:
+		if (!end_parse(arg, &spec->plain))
+			usage("unknown end", arg);
 		return true;
 	case 'a':
 		if (strlen(arg) >= sizeof(spec->addr))

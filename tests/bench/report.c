@@ -20,14 +20,22 @@ void report_begin(const char *test)
 	report_text("idle_source", measure_idle_source());
 }
 
+static const char *fallbacks(const struct run *run)
+{
+	if (!run->fell_back)
+		return "no";
+	return run->stayed ? "some" : "yes";
+}
+
 void report_run(const struct run *run)
 {
 	const struct spec *spec = &run->spec;
 
 	report_begin(spec->test);
 	report_text("family", family_name(spec->family));
+	report_text("plain", end_name(spec->plain));
 	if (spec->family == FAMILY_SMC)
-		report_text("fell_back", run->fell_back ? "yes" : "no");
+		report_text("fell_back", fallbacks(run));
 	report_number("size", (double)spec->size);
 	report_number("parallel", (double)spec->parallel);
 	report_text("check", check_name(spec->check));

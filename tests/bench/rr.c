@@ -71,7 +71,7 @@ static void rr_client(struct run *run)
 	window_open(run);
 	ask(run, &ex, ops, run->spec.check);
 	window_close(run);
-	run->fell_back = sock_fell_back(&run->spec, ex.fd);
+	note_fallback(run, ex.fd);
 	close(ex.fd);
 
 	report_run(run);
@@ -90,6 +90,7 @@ static void rr_server(struct run *run)
 
 	phase("warm-up");
 	answer(run, &ex, run->spec.warm, CHECK_FULL);
+	note_fallback(run, ex.fd);
 	window_serve(run);
 	answer(run, &ex, run->spec.count, run->spec.check);
 	window_served(run);

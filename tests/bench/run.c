@@ -5,6 +5,22 @@
 
 #include "run.h"
 
+/* One end is enough: a look is a system call, and part of what is measured. */
+static enum end looking_end(const struct spec *spec)
+{
+	return spec->plain == END_CLIENT ? END_SERVER : END_CLIENT;
+}
+
+void note_fallback(struct run *run, int fd)
+{
+	if (run->spec.family != FAMILY_SMC || run->end != looking_end(&run->spec))
+		return;
+	if (sock_is_plain(fd))
+		run->fell_back = true;
+	else
+		run->stayed = true;
+}
+
 static void switches_begin(struct run *run)
 {
 	measure_switches(&run->voluntary, &run->involuntary);
@@ -33,11 +49,14 @@ static void add_server_cost(struct run *run)
 {
 	const char *line = control_expect(run->control, "COST");
 	struct cost server = { 0 };
+	int fell_back, stayed;
 
-	if (sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-		   &server.voluntary, &server.involuntary, &server.busy,
-		   &server.ctxt, &server.segs) != 5)
+	if (sscanf(line, "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   &fell_back, &stayed, &server.voluntary, &server.involuntary, &server.busy,
+		   &server.ctxt, &server.segs) != 7)
 		die("malformed cost line '%s'", line);
+	run->fell_back |= fell_back;
+	run->stayed |= stayed;
 	run->cost.voluntary += server.voluntary;
 	run->cost.involuntary += server.involuntary;
 	if (run->control->remote)
@@ -78,6 +97,8 @@ void window_served(struct run *run)
 	switches_end(run, &cost);
 	phase("window end");
 	control_expect(run->control, "STOP");
-	control_send(run->control, "COST %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-		     cost.voluntary, cost.involuntary, cost.busy, cost.ctxt, cost.segs);
+	control_send(run->control,
+		     "COST %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		     run->fell_back, run->stayed, cost.voluntary, cost.involuntary, cost.busy,
+		     cost.ctxt, cost.segs);
 }

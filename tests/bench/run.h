@@ -11,6 +11,7 @@
 /**
  * struct run - one end of one run
  * @spec:	the same at both ends
+ * @end:	which end this is
  * @control:	to the other end
  * @target:	client: where the server listens
  * @listener:	server: the listening socket
@@ -19,9 +20,11 @@
  * @involuntary: likewise
  * @cost:	client: the result, with the server's share
  * @fell_back:	an AF_SMC connection became a TCP one
+ * @stayed:	an AF_SMC connection did not
  */
 struct run {
 	struct spec spec;
+	enum end end;
 	struct control *control;
 	struct sock_target target;
 	int listener;
@@ -30,6 +33,7 @@ struct run {
 	uint64_t involuntary;
 	struct cost cost;
 	bool fell_back;
+	bool stayed;
 };
 
 /**
@@ -46,7 +50,13 @@ struct test {
 	void (*server)(struct run *run);
 };
 
-extern const struct test bulk_test, rr_test, crr_test, idle_test;
+extern const struct test bulk_test, rr_test, crr_test, idle_test, socket_test;
+
+/*
+ * Note whether a connection has fallen back. Both ends call this, and one of
+ * them looks: the client, or the server if the client's sockets are TCP ones.
+ */
+void note_fallback(struct run *run, int fd);
 
 /*
  * The window. Client: open, work, close. Server: serve, work, served. When the

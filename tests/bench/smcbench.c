@@ -31,6 +31,7 @@ static const struct test * const tests[] = {
 	&rr_test,
 	&crr_test,
 	&idle_test,
+	&socket_test,
 };
 
 static const struct test *find_test(const char *name)
@@ -51,6 +52,8 @@ static void complete_spec(struct spec *spec, const char *name)
 	strcpy(spec->test, test->name);
 	if (!spec->size || !spec->count || !spec->parallel)
 		usage("size, count and parallel must not be zero", NULL);
+	if (spec->plain != END_NONE && spec->family == FAMILY_UNIX)
+		usage("no end of an AF_UNIX connection can be TCP", NULL);
 	if (!test->needs_size)
 		spec->size = 1;
 	if (!spec->rsize)
@@ -62,25 +65,26 @@ static void complete_spec(struct spec *spec, const char *name)
 /* Every member in the order of the structure; spec_receive() is the reverse. */
 static void spec_send(const struct spec *spec, struct control *control)
 {
-	control_send(control, "SPEC %s %s %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	control_send(control, "SPEC %s %s %d %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 		     " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-		     spec->test, spec->addr, (int)spec->family, (int)spec->check, spec->size,
-		     spec->rsize, spec->count, spec->warm, spec->parallel, spec->bufsize,
-		     spec->busy_poll, spec->nodelay, spec->times);
+		     spec->test, spec->addr, (int)spec->family, (int)spec->plain,
+		     (int)spec->check, spec->size, spec->rsize, spec->count, spec->warm,
+		     spec->parallel, spec->bufsize, spec->busy_poll, spec->nodelay, spec->times);
 }
 
 static void spec_receive(struct spec *spec, struct control *control)
 {
 	const char *line = control_expect(control, "SPEC");
-	int family, check;
+	int family, plain, check;
 
-	if (sscanf(line, "%15s %63s %d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+	if (sscanf(line, "%15s %63s %d %d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-		   spec->test, spec->addr, &family, &check, &spec->size, &spec->rsize,
+		   spec->test, spec->addr, &family, &plain, &check, &spec->size, &spec->rsize,
 		   &spec->count, &spec->warm, &spec->parallel, &spec->bufsize,
-		   &spec->busy_poll, &spec->nodelay, &spec->times) != 13)
+		   &spec->busy_poll, &spec->nodelay, &spec->times) != 14)
 		die("malformed specification '%s'", line);
 	spec->family = (enum family)family;
+	spec->plain = (enum end)plain;
 	spec->check = (enum check)check;
 }
 
@@ -117,7 +121,7 @@ static size_t largest_piece(const struct spec *spec)
 
 static void run_server(struct control *control)
 {
-	struct run run = { .control = control };
+	struct run run = { .control = control, .end = END_SERVER };
 	const struct test *test;
 	char where[SOCK_WHERE_MAX];
 
@@ -129,6 +133,8 @@ static void run_server(struct control *control)
 	measure_init();
 	pattern_init(largest_piece(&run.spec));
 	run.listener = sock_listen(&run.spec, where);
+	if (sock_family(&run.spec, END_SERVER) == FAMILY_SMC && sock_is_plain(run.listener))
+		die("the listener is no AF_SMC socket any more");
 	control_send(control, "LISTEN %s", where);
 	test->server(&run);
 	close(run.listener);
@@ -137,7 +143,7 @@ static void run_server(struct control *control)
 
 static void run_client(const struct spec *spec, struct control *control)
 {
-	struct run run = { .spec = *spec, .control = control };
+	struct run run = { .spec = *spec, .control = control, .end = END_CLIENT };
 
 	phase("client start");
 	spec_send(spec, control);

@@ -59,13 +59,19 @@ void sock_prepare(const struct spec *spec, int fd)
 		set_option(fd, SOL_SOCKET, SO_BUSY_POLL, spec->busy_poll, "SO_BUSY_POLL");
 }
 
-int sock_open(const struct spec *spec, int flags)
+enum family sock_family(const struct spec *spec, enum end end)
 {
+	return spec->plain == end ? FAMILY_TCP : spec->family;
+}
+
+int sock_open(const struct spec *spec, enum end end, int flags)
+{
+	enum family family = sock_family(spec, end);
 	int v6 = addr_is_v6(spec);
 	int type = SOCK_STREAM | SOCK_CLOEXEC | flags;
 	int fd;
 
-	switch (spec->family) {
+	switch (family) {
 	case FAMILY_UNIX:
 		fd = socket(AF_UNIX, type, 0);
 		break;
@@ -76,7 +82,7 @@ int sock_open(const struct spec *spec, int flags)
 		fd = socket(v6 ? AF_INET6 : AF_INET, type, 0);
 	}
 	if (fd < 0)
-		die_errno("%s socket", family_name(spec->family));
+		die_errno("%s socket", family_name(family));
 	if (spec->bufsize) {
 		set_option(fd, SOL_SOCKET, SO_SNDBUF, spec->bufsize, "SO_SNDBUF");
 		set_option(fd, SOL_SOCKET, SO_RCVBUF, spec->bufsize, "SO_RCVBUF");
@@ -113,7 +119,7 @@ static void bind_inet(const struct spec *spec, int fd, char *where)
 
 int sock_listen(const struct spec *spec, char where[SOCK_WHERE_MAX])
 {
-	int fd = sock_open(spec, 0);
+	int fd = sock_open(spec, END_SERVER, 0);
 
 	if (spec->family == FAMILY_UNIX)
 		bind_unix(fd, where);
@@ -140,7 +146,7 @@ void sock_target(const struct spec *spec, const char *where, struct sock_target 
 
 int sock_connect(const struct spec *spec, const struct sock_target *target)
 {
-	int fd = sock_open(spec, 0);
+	int fd = sock_open(spec, END_CLIENT, 0);
 
 	if (connect(fd, (const struct sockaddr *)&target->addr, target->len))
 		die_errno("connect");
@@ -157,13 +163,11 @@ int sock_accept(const struct spec *spec, int listener)
 	return fd;
 }
 
-bool sock_fell_back(const struct spec *spec, int fd)
+bool sock_is_plain(int fd)
 {
 	int value;
 	socklen_t len = sizeof(value);
 
-	if (spec->family != FAMILY_SMC)
-		return false;
 	/* Only sockets that are not TCP ones know this level */
 	return getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
 }

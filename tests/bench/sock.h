@@ -30,15 +30,17 @@ struct sock_target {
 int sock_listen(const struct spec *spec, char where[SOCK_WHERE_MAX]);
 void sock_target(const struct spec *spec, const char *where, struct sock_target *target);
 
-/* A socket with the options of the specification. */
-int sock_open(const struct spec *spec, int flags);
+/* Which family the sockets of one end have. */
+enum family sock_family(const struct spec *spec, enum end end);
+/* A socket of one end, with the options of the specification. */
+int sock_open(const struct spec *spec, enum end end, int flags);
 int sock_connect(const struct spec *spec, const struct sock_target *target);
 int sock_accept(const struct spec *spec, int listener);
 /* Options that connections do not inherit from their listener in every family. */
 void sock_prepare(const struct spec *spec, int fd);
 
-/* True if an AF_SMC connection has become a plain TCP one. */
-bool sock_fell_back(const struct spec *spec, int fd);
+/* True unless it is an AF_SMC socket that has not become a TCP one. */
+bool sock_is_plain(int fd);
 
 void sock_set_nonblocking(int fd);
 

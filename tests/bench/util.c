@@ -25,6 +25,12 @@ static const char * const check_names[] = {
 	[CHECK_FULL] = "full",
 };
 
+static const char * const end_names[] = {
+	[END_NONE] = "none",
+	[END_CLIENT] = "client",
+	[END_SERVER] = "server",
+};
+
 void phase(const char *name)
 {
 	current_phase = name;
@@ -142,6 +148,21 @@ bool check_parse(const char *name, enum check *check)
 	if (!name_parse(check_names, ARRAY_SIZE(check_names), name, &index))
 		return false;
 	*check = (enum check)index;
+	return true;
+}
+
+const char *end_name(enum end end)
+{
+	return end_names[end];
+}
+
+bool end_parse(const char *name, enum end *end)
+{
+	size_t index;
+
+	if (!name_parse(end_names, ARRAY_SIZE(end_names), name, &index))
+		return false;
+	*end = (enum end)index;
 	return true;
 }
 

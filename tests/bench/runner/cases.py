@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is measured: cases (the rows of the table) over variants (its columns). Pure data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 
@@ -61,6 +61,12 @@ def _crr(parallel, title):
                 INSN_PER_OP, RATE, SWITCHES_PER_OP)
 
 
+def _fallback(end, case, title):
+    """The same with TCP sockets at one end."""
+    return replace(case, name=f'{case.name.split("-")[0]}-fallback', title=title,
+                   command=f'{case.command} --plain {end}', families=('tcp', 'smc'))
+
+
 def _redis(operation):
     return Case(f'redis-{operation}', f'redis {operation.upper()} 64 B', operation, 2000,
                 INSN_PER_REQUEST, REQUESTS, SWITCHES_PER_OP, kind='redis')
@@ -82,6 +88,9 @@ CASES = (
     _rr('64k', '64 KiB', 500),
     _crr(1, 'serial'),
     _crr(16, '16 at once'),
+    Case('socket', 'socket + close', 'socket', 10000, INSN_PER_OP, RATE, SWITCHES_PER_OP),
+    _fallback('client', _crr(1, ''), 'TCP client, SMC listener'),
+    _fallback('server', _rr('1', '', 1000), 'request/response 1 B after fallback'),
     _redis('set'),
     _redis('get'),
     _idle('idle', 1000, memory=4096),

@@ -42,16 +42,30 @@ class Parser:
         if result['ops']:
             result['ns_per_op'] = result['wall_ns'] / result['ops']
         self.results.append(result)
-        trouble = not_smc(result)
+        trouble = not_fallen_back(result) if expects_fallback(result) else not_smc(result)
         if trouble:
             self.failures.append(f'{result["round"]} {result["case"]} {result["variant"]} {trouble}')
         if self._on_result:
             self._on_result(result)
 
 
+def expects_fallback(result):
+    """One end has AF_SMC sockets, the other TCP sockets."""
+    return result.get('family') == 'smc' and result['plain'] != 'none'
+
+
+def not_fallen_back(result):
+    """Why a result says nothing about connections that fell back; None if it does."""
+    if result['fell_back'] != 'yes':
+        return f'had to fall back to TCP (has it: {result["fell_back"]})'
+    if result['test'] == 'rr' and result['tcp_segs'] < result['ops']:
+        return f'sent {result["tcp_segs"]} TCP segments: its data did not go over TCP'
+    return None
+
+
 def not_smc(result):
     """Why a result of AF_SMC sockets says nothing about SMC; None if it does."""
-    if result.get('fell_back') == 'yes':
+    if result.get('fell_back', 'no') != 'no':
         return 'fell back to TCP'
     if result.get('family') == 'smc' and result['test'] in ('bulk', 'rr'):
         limit = max(20, result['bytes'] // BYTES_PER_SEGMENT)

@@ -3,7 +3,7 @@
 
 from . import cases, reference
 
-NAME_WIDTH = 34
+NAME_WIDTH = 36
 WIDTH = 18
 
 
