@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,7 +86,7 @@ const char *measure_idle_source(void)
 	return measure.timer_list < 0 ? "stat" : "timer_list";
 }
 
-static uint64_t number_after(const char *text, const char *key)
+uint64_t number_after(const char *text, const char *key)
 {
 	const char *found = strstr(text, key);
 
@@ -178,16 +179,16 @@ static uint64_t snmp_field(const char *snmp, const char *name)
 	return strtoull(numbers, NULL, 10);
 }
 
-static void read_snmp(struct snapshot *snap)
+static uint64_t read_snmp(const char *name)
 {
-	snap->segs = 0;
-	if (measure.snmp >= 0 && read_all(measure.snmp, measure.buf, sizeof(measure.buf)))
-		snap->segs = snmp_field(measure.buf, "OutSegs");
+	if (measure.snmp < 0 || !read_all(measure.snmp, measure.buf, sizeof(measure.buf)))
+		return 0;
+	return snmp_field(measure.buf, name);
 }
 
 void measure_begin(struct snapshot *snap)
 {
-	read_snmp(snap);
+	snap->segs = read_snmp("OutSegs");
 	read_stat(snap);
 	read_idle(snap);
 	snap->wall = clock_ns();
@@ -221,7 +222,7 @@ void measure_end(const struct snapshot *begin, struct cost *cost)
 	end.wall = clock_ns();
 	read_idle(&end);
 	read_stat(&end);
-	read_snmp(&end);
+	end.segs = read_snmp("OutSegs");
 
 	cost->wall = end.wall - begin->wall;
 	cost->busy = busy_time(begin, &end);
@@ -229,6 +230,8 @@ void measure_end(const struct snapshot *begin, struct cost *cost)
 	cost->segs = end.segs - begin->segs;
 	cost->voluntary = 0;
 	cost->involuntary = 0;
+	cost->kworkers = -1;
+	cost->rsts = -1;
 }
 
 void measure_mark(void)
@@ -263,11 +266,29 @@ void measure_switches(uint64_t *voluntary, uint64_t *involuntary)
 	*involuntary = (uint64_t)usage.ru_nivcsw;
 }
 
+uint64_t measure_rsts(void)
+{
+	return read_snmp("OutRsts");
+}
+
+uint64_t measure_netns(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/net", &st))
+		die_errno("/proc/self/ns/net");
+	return st.st_ino;
+}
+
 void cost_add(struct cost *cost, const struct cost *other)
 {
 	cost->busy += other->busy;
 	cost->ctxt += other->ctxt;
 	cost->segs += other->segs;
+	if (cost->kworkers < 0 || other->kworkers < 0)
+		cost->kworkers = -1;
+	else
+		cost->kworkers += other->kworkers;
 }
 
 uint64_t meminfo(const char *field)

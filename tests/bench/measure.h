@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a test costs: time, processor, context switches, TCP segments. */
+/* What a test costs: time, processor, context switches, kworkers, TCP segments. */
 #ifndef SMCBENCH_MEASURE_H
 #define SMCBENCH_MEASURE_H
 
@@ -31,6 +31,8 @@ struct snapshot {
  * @segs:	TCP segments sent in this network namespace
  * @voluntary:	context switches of the two processes which slept
  * @involuntary: context switches of the two processes which were preempted
+ * @kworkers:	runs of kworkers, or -1 if unknown
+ * @rsts:	TCP resets sent in the network namespaces of both ends, or -1
  */
 struct cost {
 	uint64_t wall;
@@ -39,6 +41,8 @@ struct cost {
 	uint64_t segs;
 	uint64_t voluntary;
 	uint64_t involuntary;
+	int64_t kworkers;
+	int64_t rsts;
 };
 
 /* Open what is read, so that reading it later does not need to. */
@@ -67,8 +71,17 @@ const char *measure_idle_source(void);
 /* This process's context switches so far. */
 void measure_switches(uint64_t *voluntary, uint64_t *involuntary);
 
+/* TCP resets sent in this network namespace so far. */
+uint64_t measure_rsts(void);
+
+/* Which network namespace this is; not the same number twice in one kernel. */
+uint64_t measure_netns(void);
+
 /* Add what the other end, in another kernel, has measured. */
 void cost_add(struct cost *cost, const struct cost *other);
+
+/* The number after the text @key, 0 if it is not there. */
+uint64_t number_after(const char *text, const char *key);
 
 /* One number of /proc/meminfo in bytes, 0 if there is no such line. */
 uint64_t meminfo(const char *field);

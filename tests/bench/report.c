@@ -57,10 +57,18 @@ void report_cost(const struct cost *cost, uint64_t ops, uint64_t bytes)
 	report_number("voluntary", (double)cost->voluntary);
 	report_number("involuntary", (double)cost->involuntary);
 	report_number("tcp_segs", (double)cost->segs);
+	if (cost->rsts >= 0)
+		report_number("tcp_rsts", (double)cost->rsts);
+	if (cost->kworkers >= 0)
+		report_number("kworkers", (double)cost->kworkers);
 	if (ops) {
 		report_number("busy_ns_per_op", (double)cost->busy / (double)ops);
 		report_number("ops_per_s", (double)ops * 1e9 / (double)cost->wall);
 		report_number("ctxt_per_op", (double)cost->ctxt / (double)ops);
+		if (cost->rsts >= 0)
+			report_number("tcp_rsts_per_op", (double)cost->rsts / (double)ops);
+		if (cost->kworkers >= 0)
+			report_number("kworkers_per_op", (double)cost->kworkers / (double)ops);
 	}
 	if (bytes) {
 		report_number("busy_ns_per_byte", (double)cost->busy / (double)bytes);

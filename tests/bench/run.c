@@ -21,16 +21,29 @@ void note_fallback(struct run *run, int fd)
 		run->stayed = true;
 }
 
-static void switches_begin(struct run *run)
+/* In a shared kernel the client's counters cover both ends. */
+static bool counts_kernel(const struct run *run)
 {
+	return run->end == END_CLIENT || run->control->remote;
+}
+
+/* What is counted at both ends of the window, but just outside of it. */
+static void counters_begin(struct run *run)
+{
+	run->rsts = measure_rsts();
+	if (counts_kernel(run))
+		kworkers_read(&run->kworkers);
 	measure_switches(&run->voluntary, &run->involuntary);
 }
 
-static void switches_end(const struct run *run, struct cost *cost)
+static void counters_end(const struct run *run, struct cost *cost)
 {
 	measure_switches(&cost->voluntary, &cost->involuntary);
 	cost->voluntary -= run->voluntary;
 	cost->involuntary -= run->involuntary;
+	if (counts_kernel(run))
+		cost->kworkers = kworkers_since(&run->kworkers);
+	cost->rsts = (int64_t)(measure_rsts() - run->rsts);
 }
 
 void window_open(struct run *run)
@@ -38,7 +51,7 @@ void window_open(struct run *run)
 	phase("window start");
 	control_send(run->control, "GO");
 	control_expect(run->control, "READY");
-	switches_begin(run);
+	counters_begin(run);
 	measure_begin(&run->begin);
 	measure_mark();
 	phase("measured window");
@@ -50,28 +63,28 @@ static void add_server_cost(struct run *run)
 	const char *line = control_expect(run->control, "COST");
 	struct cost server = { 0 };
 	int fell_back, stayed;
+	uint64_t netns;
 
-	if (sscanf(line, "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-		   &fell_back, &stayed, &server.voluntary, &server.involuntary, &server.busy,
-		   &server.ctxt, &server.segs) != 7)
+	if (sscanf(line, "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNd64 " %" SCNd64, &fell_back, &stayed, &netns,
+		   &server.voluntary, &server.involuntary, &server.busy, &server.ctxt,
+		   &server.segs, &server.rsts, &server.kworkers) != 10)
 		die("malformed cost line '%s'", line);
 	run->fell_back |= fell_back;
 	run->stayed |= stayed;
 	run->cost.voluntary += server.voluntary;
 	run->cost.involuntary += server.involuntary;
+	if (run->control->remote || netns != measure_netns())
+		run->cost.rsts += server.rsts;
 	if (run->control->remote)
 		cost_add(&run->cost, &server);
 }
 
 void window_close(struct run *run)
 {
-	struct cost switches;
-
 	measure_mark();
 	measure_end(&run->begin, &run->cost);
-	switches_end(run, &switches);
-	run->cost.voluntary = switches.voluntary;
-	run->cost.involuntary = switches.involuntary;
+	counters_end(run, &run->cost);
 	phase("window end");
 	control_send(run->control, "STOP");
 	add_server_cost(run);
@@ -80,7 +93,7 @@ void window_close(struct run *run)
 void window_serve(struct run *run)
 {
 	control_expect(run->control, "GO");
-	switches_begin(run);
+	counters_begin(run);
 	if (run->control->remote)
 		measure_begin(&run->begin);
 	control_send(run->control, "READY");
@@ -91,14 +104,14 @@ void window_served(struct run *run)
 {
 	struct cost cost = { 0 };
 
-	/* In a shared kernel the client's counters cover both ends. */
-	if (run->control->remote)
+	if (counts_kernel(run))
 		measure_end(&run->begin, &cost);
-	switches_end(run, &cost);
+	counters_end(run, &cost);
 	phase("window end");
 	control_expect(run->control, "STOP");
 	control_send(run->control,
-		     "COST %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-		     run->fell_back, run->stayed, cost.voluntary, cost.involuntary, cost.busy,
-		     cost.ctxt, cost.segs);
+		     "COST %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		     " %" PRIu64 " %" PRId64 " %" PRId64, run->fell_back, run->stayed,
+		     measure_netns(), cost.voluntary, cost.involuntary, cost.busy, cost.ctxt,
+		     cost.segs, cost.rsts, cost.kworkers);
 }

@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "control.h"
+#include "kworkers.h"
 #include "measure.h"
 #include "sock.h"
 
@@ -18,6 +19,8 @@
  * @begin:	counters at the start of the window
  * @voluntary:	this process's context switches at the start of the window
  * @involuntary: likewise
+ * @kworkers:	runs of kworkers at the start of the window
+ * @rsts:	TCP resets of this namespace at the start of the window
  * @cost:	client: the result, with the server's share
  * @fell_back:	an AF_SMC connection became a TCP one
  * @stayed:	an AF_SMC connection did not
@@ -31,6 +34,8 @@ struct run {
 	struct snapshot begin;
 	uint64_t voluntary;
 	uint64_t involuntary;
+	struct kworkers kworkers;
+	uint64_t rsts;
 	struct cost cost;
 	bool fell_back;
 	bool stayed;

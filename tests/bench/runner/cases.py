@@ -27,6 +27,8 @@ REQUESTS = Value('requests_per_s', '1/s', more_is_better=True)
 MEMORY = Value('used_used', 'KiB', 1 / 1024, worst=True)
 SWITCHES_PER_MB = Value('ctxt_per_mb', '/MB')
 SWITCHES_PER_OP = Value('ctxt_per_op', '/op')
+KWORKERS_PER_OP = Value('kworkers_per_op', '/op')
+RSTS_PER_OP = Value('tcp_rsts_per_op', '/op')
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Case:
     icount: Value               # what is compared under icount,
     wall: Value                 # and with the wall clock
     switches: Value = None      # a second table
+    kworkers: Value = None      # a third one,
+    rsts: Value = None          # and a fourth one
     kind: str = 'smcbench'      # or redis
     extra: bool = False         # only if asked for by name
     memory: int = 0             # MiB the guest needs
@@ -58,7 +62,7 @@ def _rr(size, title, count, name='', options='', **more):
 
 def _crr(parallel, title):
     return Case(f'crr-{parallel}', f'connect + 1 B + close, {title}', f'crr -P {parallel}', 400,
-                INSN_PER_OP, RATE, SWITCHES_PER_OP)
+                INSN_PER_OP, RATE, SWITCHES_PER_OP, KWORKERS_PER_OP, RSTS_PER_OP)
 
 
 def _fallback(end, case, title):
@@ -88,7 +92,8 @@ CASES = (
     _rr('64k', '64 KiB', 500),
     _crr(1, 'serial'),
     _crr(16, '16 at once'),
-    Case('socket', 'socket + close', 'socket', 10000, INSN_PER_OP, RATE, SWITCHES_PER_OP),
+    Case('socket', 'socket + close', 'socket', 10000, INSN_PER_OP, RATE, SWITCHES_PER_OP,
+         KWORKERS_PER_OP, RSTS_PER_OP),
     _fallback('client', _crr(1, ''), 'TCP client, SMC listener'),
     _fallback('server', _rr('1', '', 1000), 'request/response 1 B after fallback'),
     _redis('set'),

@@ -228,6 +228,7 @@ def _print_tables(found, chosen, columns, options, notes):
     known = options.icount and options.cpus == 1 and 'smc-lo' in columns
     lines = table.main_table(cells, chosen, columns, options.icount, known)
     lines += [''] + table.switches_table(cells, chosen, columns, known)
+    lines += table.counters_tables(cells, chosen, columns)
     if options.against:
         _, old = results.read(options.against)
         lines += [''] + table.comparison_table(cells, results.collect(old), chosen, columns,

@@ -45,7 +45,7 @@ def _head(title, columns):
     return [_line(title, '', [f'{name}          ' for name in columns]).rstrip()]
 
 
-def _rows(cells, chosen, columns, pick, known=None):
+def _rows(cells, chosen, columns, pick, known=None, ratios=True):
     for case in chosen:
         value = pick(case)
         if not value:
@@ -56,7 +56,7 @@ def _rows(cells, chosen, columns, pick, known=None):
         texts = []
         for name in columns:
             base = cases.find_variant(name).base
-            other = numbers.get(base) if base != name else None
+            other = numbers.get(base) if base != name and ratios else None
             texts.append(_cell_text(numbers[name], other, value))
         if known is not None:
             texts.append(_cell_text(*known.get(case.name, (None, None)), value))
@@ -75,6 +75,21 @@ def switches_table(cells, chosen, columns, known=False):
     return (_head('context switches', columns + [reference.NAME] * known)
             + list(_rows(cells, chosen, columns, lambda case: case.switches,
                          reference.SWITCHES if known else None)))
+
+
+def counters_tables(cells, chosen, columns):
+    """
+    What connections leave to kworkers, and how many resets they send.
+
+    Without ratios: TCP has next to none of both.
+    """
+    lines = []
+    for title, pick in (('runs of kworkers', lambda case: case.kworkers),
+                        ('TCP resets sent', lambda case: case.rsts)):
+        rows = list(_rows(cells, chosen, columns, pick, ratios=False))
+        if rows:
+            lines += [''] + _head(title, columns) + rows
+    return lines
 
 
 def spread_line(cells, icount):
