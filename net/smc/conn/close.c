@@ -62,9 +62,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);
 	if (step.actions & SMC_CLOSE_RESET) {
-		WRITE_ONCE(conn->error, error);
-		WRITE_ONCE(sk->sk_err, error);
-		WRITE_ONCE(conn->failed, true);
+		smc_conn_fail(conn, error);
 		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* as above */
 	}
 	if (flags) {

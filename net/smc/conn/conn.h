@@ -22,14 +22,45 @@ static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 }
 
 /*
+ * The connection fails: programs are told @error, once. As after TCP's reset, what happens later is
+ * no error any more. conn->lock is held.
+ */
+static inline void smc_conn_fail(struct smc_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->failed)
+		return;
+	WRITE_ONCE(conn->error, error);
+	WRITE_ONCE(conn->sk->sk_err, error);
+	/* Paired with smc_conn_has_error() and smc_conn_take_error() */
+	smp_store_release(&conn->failed, true);
+}
+
+/*
+ * Is a program to be told an error? For SO_ERROR the kernel takes sk_err without calling the
+ * module: the next call of the program, if TCP's reset has not arrived yet, clears @error.
+ */
+static inline bool smc_conn_has_error(struct smc_conn *conn)
+{
+	/* Paired with smc_conn_fail() */
+	if (!smp_load_acquire(&conn->failed))
+		return false;
+	if (READ_ONCE(conn->sk->sk_err))
+		return true;
+	WRITE_ONCE(conn->error, 0);
+	return false;
+}
+
+/*
  * As sock_error(), for an SMC connection: the error is returned once. TCP's reset may arrive later
  * and set sk_err again; sock/close.c then restores @error, which is 0.
  */
 static inline int smc_conn_take_error(struct smc_conn *conn)
 {
+	bool failed = smp_load_acquire(&conn->failed);	/* paired with smc_conn_fail() */
 	int err = sock_error(conn->sk);
 
-	if (err)
+	if (err || failed)
 		WRITE_ONCE(conn->error, 0);
 	return err;
 }

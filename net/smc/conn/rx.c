@@ -283,7 +283,6 @@ static int wait_for_data(struct reader *r, long *timeo)
 static int starved(struct reader *r, int copied, long *timeo)
 {
 	struct smc_conn *conn = r->conn;
-	struct sock *sk = conn->sk;
 	u8 shutdown;
 
 	/*
@@ -294,7 +293,7 @@ static int starved(struct reader *r, int copied, long *timeo)
 	if (smp_load_acquire(&conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
 	shutdown = smp_load_acquire(&conn->shutdown);	/* as above */
-	if (READ_ONCE(conn->failed) && READ_ONCE(sk->sk_err))
+	if (smc_conn_has_error(conn))
 		return copied ? 1 : smc_conn_take_error(conn);
 	if (shutdown & RCV_SHUTDOWN)	/* the last bytes may have come with the end */
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;

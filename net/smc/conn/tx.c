@@ -51,9 +51,7 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 	spin_lock_bh(&conn->lock);
 	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
 	if (lost && msg_data_left(msg)) {
-		WRITE_ONCE(conn->error, EPIPE);
-		WRITE_ONCE(conn->sk->sk_err, EPIPE);
-		WRITE_ONCE(conn->failed, true);
+		smc_conn_fail(conn, EPIPE);
 		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* paired with starved() */
 	}
 	spin_unlock_bh(&conn->lock);

@@ -185,7 +185,7 @@ struct smc_conn_urgent {
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN as the application has it; written under @lock. Read
  *	without it by smp_load_acquire(), so that the last bytes and @failed are seen as well
  * @failed: it was reset; what the application is told of that, once, is in sk_err; @lock
- * @error: positive errno that it was reset with, 0 once a call has returned it; valid with @failed
+ * @error: positive errno that it was reset with, 0 once a program was told; valid with @failed
  * @attached: control data is taken: the handshake is over; @lock
  * @has_early: @early was received before; @lock
  * @early: the last control data that came too early; @lock

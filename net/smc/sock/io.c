@@ -361,7 +361,7 @@ static __poll_t poll_active(struct smc_sock *smc)
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (READ_ONCE(conn->urgent.ready))
 		mask |= EPOLLPRI;
-	if ((READ_ONCE(conn->failed) && READ_ONCE(conn->sk->sk_err)) ||
+	if (smc_conn_has_error(conn) ||
 	    !skb_queue_empty_lockless(&conn->sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;
