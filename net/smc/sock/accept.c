@@ -11,6 +11,7 @@
 
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/wait.h>
 #include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
 #include <net/rps.h>
@@ -419,6 +420,27 @@ static struct smc_sock *find_overtaken(struct smc_sock *listener)
 	return found;
 }
 
+/* Under the lock that the owner releases, so the owner sees whoever waits */
+static bool is_free_or_accepted(struct smc_sock *child)
+{
+	struct sock *sk = child->conn.sk;
+	bool is_free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_free = !sock_owned_by_user_nocheck(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return is_free || list_empty_careful(&child->child);
+}
+
+/*
+ * The owner of a child in the queue is a kworker or accept(), which do not keep it for long. Once
+ * another thread has accepted it, the owner may be a program, which does as it likes.
+ */
+static void wait_for_owner(struct smc_sock *child)
+{
+	wait_event(child->conn.sk->sk_lock.wq, is_free_or_accepted(child));
+}
+
 /* Connections come in the order of TCP, as far as their handshakes can be finished now */
 static void finish_overtaken(struct smc_sock *listener)
 {
@@ -429,8 +451,7 @@ static void finish_overtaken(struct smc_sock *listener)
 		child = find_overtaken(listener);
 		if (!child)
 			break;
-		lock_sock(child->conn.sk);	/* a kworker may be at it */
-		release_sock(child->conn.sk);
+		wait_for_owner(child);
 		smc_sock_look(child);
 		smc_conn_put(&child->conn);
 	}
