@@ -25,7 +25,9 @@
  */
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp)
 {
-	struct smc_handshake *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT);
+	/* As TCP, a server accepts a connection also beyond the limit of its memory cgroup */
+	gfp_t no_fail = conn->role == SMC_SERVER ? __GFP_NOFAIL : 0;
+	struct smc_handshake *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT | no_fail);
 
 	if (!hs)
 		return NULL;

@@ -313,7 +313,7 @@ static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 	if (smc) {
 		smc_conn_get(&smc->conn);
 	} else {
-		smc = smc_sock_create(sk);
+		smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
 		if (!smc)
 			return ERR_PTR(-ENOBUFS);
 		err = smc_sock_attach(smc);

@@ -340,7 +340,7 @@ static struct smc_sock *get_attached(struct sock *sk)
 		smc_conn_get(&smc->conn);
 		return smc;
 	}
-	smc = smc_sock_create(sk);
+	smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
 	if (smc && smc_sock_attach(smc)) {
 		smc_conn_put(&smc->conn);
 		return NULL;

@@ -18,7 +18,28 @@
 #define ROUND		16	/* children before others have their turn */
 #define OWN_STEPS	4	/* of them, whose first step the listener's work takes itself */
 
+/*
+ * TCP charges a child to the memory cgroup also beyond its limit: the connection is there already.
+ * The same is true of what the module allocates for it.
+ */
+#define FOR_CHILD	(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
+
 #ifdef CONFIG_MEMCG
+/* The kernel never refuses what a stream has to send, once that fills the send buffer */
+static bool account_in_any_case(struct sock *sk, int bytes)
+{
+	int sndbuf = sk->sk_sndbuf;
+	u8 locks = sk->sk_userlocks;
+	bool accounted;
+
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, 0);
+	accounted = __sk_mem_schedule(sk, bytes, SK_MEM_SEND);
+	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
+	sk->sk_userlocks = locks;
+	return accounted;
+}
+
 /*
  * Charge a memory cgroup for what TCP has accounted for a socket that had none. All that a module
  * can do is to account for the same again, now with the cgroup, and to take back the first without.
@@ -31,7 +52,7 @@ static bool charge_accounted(struct sock *sk)
 	sock_owned_by_me(sk);
 	if (!bytes)
 		return true;
-	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV))
+	if (!account_in_any_case(sk, bytes))
 		return false;
 	sk->sk_memcg = NULL;
 	__sk_mem_reclaim(sk, bytes);
@@ -60,28 +81,26 @@ static struct mem_cgroup *get_payer(const struct sock *parent)
 
 /*
  * What TCP does in accept(). Nothing was sent yet. What TCP holds ahead of use is given back, so
- * mostly there is nothing to charge. Return: false at the limit of the cgroup.
+ * mostly there is nothing to charge.
  */
-static bool charge_memcg(struct sock *sk, const struct sock *parent)
+static void charge_memcg(struct sock *sk, const struct sock *parent)
 {
 	if (!mem_cgroup_sockets_enabled || sk->sk_memcg)
-		return true;
+		return;
 	sk_mem_reclaim(sk);
 	sk->sk_memcg = get_payer(parent);
 	if (!sk->sk_memcg)
-		return true;
+		return;
 	if (!charge_accounted(sk)) {
 		css_put(&sk->sk_memcg->css);
 		sk->sk_memcg = NULL;
-		return false;
+		return;
 	}
-	kmem_cache_charge(sk, GFP_KERNEL);
-	return true;
+	kmem_cache_charge(sk, GFP_KERNEL | __GFP_NOFAIL);
 }
 #else
-static bool charge_memcg(struct sock *sk, const struct sock *parent)
+static void charge_memcg(struct sock *sk, const struct sock *parent)
 {
-	return true;
 }
 #endif
 
@@ -114,12 +133,12 @@ static struct sock *accept_from_tcp(struct sock *listener)
 
 static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 {
-	struct smc_sock *child = NULL;
+	struct smc_sock *child;
 
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	smc_option_adopt(sk);
-	if (charge_memcg(sk, listener->conn.sk))
-		child = smc_sock_create(sk);
+	charge_memcg(sk, listener->conn.sk);
+	child = smc_sock_create(sk, FOR_CHILD);
 	release_sock(sk);
 	if (!child)
 		return NULL;
@@ -175,6 +194,7 @@ static void queue_child(struct smc_sock *child, unsigned long delay)
 /* accept() may have returned it meanwhile: then a program may own it. Gives back the reference. */
 static void step_child(struct smc_sock *child)
 {
+	smc_work_forget_throttling();
 	if (smc_sock_look(child))
 		smc_conn_put(&child->conn);
 	else

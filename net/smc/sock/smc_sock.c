@@ -401,14 +401,15 @@ static void on_timer(struct timer_list *timer)
 /**
  * smc_sock_create() - what a TCP socket needs on its way to SMC
  * @sk: the sock, which is kept as long as this
+ * @gfp: GFP_KERNEL_ACCOUNT, with __GFP_NOFAIL for a child
  *
  * May sleep.
  *
  * Return: it, with one reference, or NULL without memory.
  */
-struct smc_sock *smc_sock_create(struct sock *sk)
+struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
 {
-	struct smc_sock *smc = kzalloc(sizeof(*smc), GFP_KERNEL_ACCOUNT);
+	struct smc_sock *smc = kzalloc(sizeof(*smc), gfp);
 
 	if (!smc)
 		return NULL;

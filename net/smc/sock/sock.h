@@ -217,7 +217,7 @@ static inline bool smc_connect_under_way(const struct smc_sock *smc)
 }
 
 /* smc_sock.c */
-struct smc_sock *smc_sock_create(struct sock *sk);
+struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp);
 int smc_sock_attach(struct smc_sock *smc);
 void smc_sock_detach(struct smc_sock *smc);
 void smc_sock_leave(struct smc_sock *smc);

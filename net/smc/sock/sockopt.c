@@ -22,7 +22,7 @@ static struct smc_sock *get_or_attach(struct sock *sk)
 
 	if (smc)
 		return smc;
-	smc = smc_sock_create(sk);
+	smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
 	if (!smc)
 		return NULL;
 	smc_sock_attach(smc);

@@ -23,6 +23,7 @@ from spec import Family
 SERVER, CLIENT, TRACEFS, DEBUGFS = map(Path, sys.argv[1:])
 SIDES = ('server', SERVER), ('client', CLIENT)
 CONNECTIONS = 32
+FEW = 8
 MANY = 600                  # cost the server several batches of pages
 BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
@@ -236,4 +237,57 @@ def beyond_high():
     os.close(port[1])
 
 
-run(fresh, reused, tcp, at_limit, beyond_high)
+def accepted_beyond_max(name, make):
+    """A program that the OOM killer spares; it sleeps while its cgroup has no memory at all."""
+    def serve():
+        Path('/proc/self/oom_score_adj').write_text('-1000', encoding='ascii')
+        listener = make()
+        listener.bind(('127.0.0.1', 0))
+        listener.listen(FEW)
+        listener.settimeout(1)
+        os.write(port[1], str(listener.getsockname()[1]).encode())
+        os.read(connected[0], 1)
+        for child, _ in [listener.accept() for _ in range(FEW)]:
+            with child:
+                child.sendall(child.recv(1))
+
+    def ask():
+        sock = make()
+        sock.settimeout(20)
+        sock.connect(address)
+        return sock
+
+    def talk(sock):
+        with sock:
+            sock.sendall(b'x')
+            return sock.recv(1)
+
+    port, connected = os.pipe(), os.pipe()
+    server = Side(SERVER, serve)
+    address = '127.0.0.1', int(os.read(port[0], 8))
+    limit = SERVER / 'memory.max'
+    limit.write_text('0', encoding='ascii')
+    socks, errors = [], []
+    for _ in range(FEW):
+        try:
+            socks.append(ask())
+        except OSError as error:
+            errors.append(error)
+    limit.write_text('max', encoding='ascii')
+    os.write(connected[1], b'x')
+    equal(f'beyond memory.max: {name} connects', errors, [])
+    if not errors:
+        equal(f'beyond memory.max: {name} is served', [talk(sock) for sock in socks], [b'x'] * FEW)
+    server.grown()
+    server.end()
+    for end in (*port, *connected):
+        os.close(end)
+
+
+def beyond_max():
+    """TCP accepts connections for a cgroup that has no memory left; so does SMC."""
+    accepted_beyond_max('TCP', smc.tcp_socket)
+    accepted_beyond_max('SMC', smc.smc_socket)
+
+
+run(fresh, reused, tcp, at_limit, beyond_high, beyond_max)

@@ -5,11 +5,13 @@
 # socket that has them, also when the work queue allocates them: for children of a listening socket, and
 # for clients that do not wait. The kernel can trace a charge that it
 # refuses at the limit of the cgroup. It does not slow the work queue down for a cgroup beyond
-# memory.high.
+# memory.high. A server whose cgroup has no memory left gets its connections as over TCP; the OOM killer
+# reports, with a call trace, that it may kill nobody there.
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_charge
 # timeout: 120
+# allow-log: Call Trace:
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
