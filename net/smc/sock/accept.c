@@ -271,8 +271,10 @@ void smc_accept_end(struct smc_sock *listener)
 
 	sock_owned_by_me(listener->conn.sk);
 	smc_conn_get(&listener->conn);
-	if (listener->conn.sk->sk_state == TCP_LISTEN)	/* else TCP's queue is empty */
+	if (listener->conn.sk->sk_state == TCP_LISTEN)
 		smc_option_disown_children(listener);
+	else	/* TCP's queue is empty */
+		smc_option_left_behind(listener);
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
 	WRITE_ONCE(q->ended, true);
@@ -328,7 +330,7 @@ static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 }
 
 /* TCP listens, or not; and another thread may have connected meanwhile */
-static void listening(struct socket *sock, struct smc_sock *smc, bool is_new)
+static void listening(struct socket *sock, struct smc_sock *smc, bool is_new, int err)
 {
 	if (smc_sk(sock->sk) != smc || smc->state != SMC_SOCK_INIT)
 		return;
@@ -338,6 +340,8 @@ static void listening(struct socket *sock, struct smc_sock *smc, bool is_new)
 		smc_sock_news(smc);
 		return;
 	}
+	if (!err)	/* it did */
+		smc_option_left_behind(smc);
 	smc_option_withdraw(smc);
 	if (is_new) {
 		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
@@ -359,7 +363,7 @@ static int listen_for_smc(struct socket *sock, int backlog)
 		return PTR_ERR(smc);
 	err = smc_ops_of_tcp(sk)->listen(sock, backlog);
 	lock_sock(sk);
-	listening(sock, smc, is_new);
+	listening(sock, smc, is_new, err);
 	release_sock(sk);
 	smc_conn_put(&smc->conn);
 	return err;

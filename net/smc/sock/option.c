@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The SMC option of TCP's SYN: what TCP does with it is switched on per sock */
 
+#include <linux/module.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
@@ -119,4 +120,23 @@ void smc_option_disown_children(struct smc_sock *listener)
 		if (req->sk)
 			WRITE_ONCE(tcp_sk(req->sk)->smc_hs_congested, NULL);
 	spin_unlock_bh(&queue->rskq_lock);
+}
+
+/**
+ * smc_option_left_behind() - TCP has ended a listening socket: does anything outlive it?
+ * @listener: the socket, locked
+ *
+ * TCP may have given children to another listening socket, as for smc_option_disown_children(), but
+ * before it woke the module. They point to a function of the module, and nobody can find them. So
+ * the module stays for good. TCP keeps the group of a socket that has ended only if it gives
+ * children away.
+ */
+void smc_option_left_behind(const struct smc_sock *listener)
+{
+	static atomic_t stays;
+
+	if (!rcu_access_pointer(listener->conn.sk->sk_reuseport_cb) || atomic_xchg(&stays, 1))
+		return;
+	__module_get(THIS_MODULE);
+	pr_warn("smc: destroyed a listening socket whose connections others may have: the module stays\n");
 }

@@ -262,6 +262,7 @@ void smc_option_withdraw(struct smc_sock *smc);
 void smc_option_disown(struct sock *sk);
 void smc_option_adopt(struct sock *sk);
 void smc_option_disown_children(struct smc_sock *listener);
+void smc_option_left_behind(const struct smc_sock *listener);
 
 /* connect.c */
 int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags);
