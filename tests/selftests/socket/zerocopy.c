@@ -3,15 +3,13 @@
 
 #include <time.h>	/* errqueue.h wants it first */
 #include <linux/errqueue.h>
-#include <linux/io_uring.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "pair.h"
+#include "uring.h"
 
 static char buf[100000];
 
@@ -268,39 +266,6 @@ TEST(zerocopy_left_behind)
 	pair_close(fd);
 }
 
-/* io_uring by hand: one ring with room for one request */
-struct uring {
-	int fd;
-	char *sq;
-	char *cq;
-	struct io_uring_sqe *sqe;
-	struct io_uring_params params;
-};
-
-static void uring_open(struct uring *ring)
-{
-	struct io_uring_params *p = &ring->params;
-	int prot = PROT_READ | PROT_WRITE;
-
-	ring->fd = OK(syscall(SYS_io_uring_setup, 4, p));
-	ring->sq = mmap(NULL, p->sq_off.array + p->sq_entries * 4, prot, MAP_SHARED, ring->fd,
-			IORING_OFF_SQ_RING);
-	ring->cq = mmap(NULL, p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe), prot,
-			MAP_SHARED, ring->fd, IORING_OFF_CQ_RING);
-	ring->sqe = mmap(NULL, sizeof(*ring->sqe), prot, MAP_SHARED, ring->fd, IORING_OFF_SQES);
-	TRUE(ring->sq != MAP_FAILED && ring->cq != MAP_FAILED && (void *)ring->sqe != MAP_FAILED);
-}
-
-static const struct io_uring_cqe *uring_result(struct uring *ring, unsigned int nr)
-{
-	struct io_uring_cqe *cqes = (void *)(ring->cq + ring->params.cq_off.cqes);
-	unsigned int *tail = (void *)(ring->cq + ring->params.cq_off.tail);
-
-	while (__atomic_load_n(tail, __ATOMIC_ACQUIRE) <= nr)
-		OK(syscall(SYS_io_uring_enter, ring->fd, 0, nr + 1, IORING_ENTER_GETEVENTS, 0, 0));
-	return &cqes[nr];
-}
-
 TEST(zerocopy_io_uring)
 {
 	struct uring ring = {};
@@ -310,14 +275,11 @@ TEST(zerocopy_io_uring)
 	pair_open(fd);
 	uring_open(&ring);
 	pattern_fill(buf, 1000, 0);
-	memset(ring.sqe, 0, sizeof(*ring.sqe));
 	ring.sqe->opcode = IORING_OP_SEND_ZC;
 	ring.sqe->fd = fd[0];
 	ring.sqe->addr = (uintptr_t)buf;
 	ring.sqe->len = 1000;
-	*(unsigned int *)(ring.sq + ring.params.sq_off.array) = 0;
-	__atomic_store_n((unsigned int *)(ring.sq + ring.params.sq_off.tail), 1, __ATOMIC_RELEASE);
-	EQ(syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, 0, 0), 1);
+	uring_submit(&ring);
 
 	cqe = uring_result(&ring, 0);
 	EQ(cqe->res, 1000);
