@@ -266,9 +266,10 @@ static int receive_locked(struct socket *sock, struct receiver *r, bool *by_tcp)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
-	int err;
+	int err = 0;
 
-	err = wait_until_connected(sk, sock_rcvtimeo(sk, r->flags & MSG_DONTWAIT));
+	if (!(r->flags & MSG_OOB))	/* TCP waits for no urgent data */
+		err = wait_until_connected(sk, sock_rcvtimeo(sk, r->flags & MSG_DONTWAIT));
 	if (err)
 		return err;
 	*by_tcp = !smc_ops_are_ours(sock);

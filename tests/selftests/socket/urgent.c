@@ -739,3 +739,16 @@ TEST(urgent_zero_bytes)
 	EQ(send(fd[0], "", 0, MSG_OOB), 0);
 	EQ(events_now(fd[1]), POLLOUT | POLLWRNORM);
 }
+
+/* There is none before the connection is there, and TCP waits for neither */
+TEST(urgent_recv_while_connecting)
+{
+	struct addr to = nowhere();
+	int fd = new_client();
+	char byte;
+
+	nonblock(fd);
+	FAILS(connect(fd, &to.sa, to.len), EINPROGRESS);
+	OK(fcntl(fd, F_SETFL, 0));
+	FAILS(recv(fd, &byte, 1, MSG_OOB), EINVAL);
+}
