@@ -3,75 +3,24 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/userfaultfd.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
+#include "bystander.h"
+#include "lost.h"
 #include "pair.h"
 
 #define CROWD	300	/* more than a work queue has kworkers */
 
-static int new_userfault(void)
-{
-	return syscall(SYS_userfaultfd, O_CLOEXEC);
-}
-
-static bool has_userfault(void)
-{
-	int fd = new_userfault();
-
-	if (fd < 0)
-		return false;
-	OK(close(fd));
-	return true;
-}
-
 static bool can_keep_pages(int index)
 {
-	return only_smc(index) && has_userfault();
+	return only_smc(index) && lost_possible(BY_USERFAULTFD);
 }
 
 static bool can_keep_pages_of_ipv6(int index)
 {
-	return only_ipv6(index) && has_userfault();
-}
-
-/* A page that does not come before bring_page() */
-static void *lost_page(int *userfault)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register area = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	long size = sysconf(_SC_PAGESIZE);
-	int fd = OK(new_userfault());
-	void *page;
-
-	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	TRUE(page != MAP_FAILED);
-	area.range.start = (uintptr_t)page;
-	area.range.len = size;
-	OK(ioctl(fd, UFFDIO_API, &api));
-	OK(ioctl(fd, UFFDIO_REGISTER, &area));
-	*userfault = fd;
-	return page;
-}
-
-/* The page comes, and begins with @value */
-static void bring_page(int userfault, void *page, int value)
-{
-	long size = sysconf(_SC_PAGESIZE);
-	int *content = aligned_alloc(size, size);
-	struct uffdio_copy copy = { .dst = (uintptr_t)page, .len = size };
-
-	TRUE(content);
-	memset(content, 0, size);
-	content[0] = value;
-	copy.src = (uintptr_t)content;
-	OK(ioctl(userfault, UFFDIO_COPY, &copy));
-	free(content);
+	return only_ipv6(index) && lost_possible(BY_USERFAULTFD);
 }
 
 /* A socket, and a call that owns it: in place of a filter there is the lost page */
@@ -98,39 +47,25 @@ static void connect_tcp(const struct addr *to)
 	OK(connect(fd, &to->sa, to->len));
 }
 
-static void connect_by_work_queue(void)
-{
-	int listener = listen_any(1), client = new_client();
-	struct addr to = target_of(listener);
-
-	nonblock(listener);
-	nonblock(client);
-	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
-	TRUE(wait_events(listener, POLLIN) & POLLIN);
-	accept_from(listener);
-	TRUE(wait_events(client, POLLOUT) & POLLOUT);
-	EQ(socket_error(client), 0);
-	EQ(is_tcp(client), 0);
-}
-
 TEST(owned_sockets_keep_no_kworker, .applies = can_keep_pages, .alone = true)
 {
 	struct hog *hogs = calloc(CROWD, sizeof(*hogs));
-	int i, userfault;
-	void *page = lost_page(&userfault);
+	struct lost lost;
+	int i;
 
 	TRUE(hogs);
+	lost_open(&lost, BY_USERFAULTFD, 1);
 	for (i = 0; i < CROWD; i++) {
 		hogs[i].fd = listen_any(1);
 		hogs[i].addr = target_of(hogs[i].fd);
-		hogs[i].page = page;
+		hogs[i].page = lost_page(&lost, 0);
 		worker_start(&hogs[i].worker, own_socket, &hogs[i]);
 	}
 	for (i = 0; i < CROWD; i++) {
 		worker_asleep(&hogs[i].worker);
 		connect_tcp(&hogs[i].addr);
 	}
-	connect_by_work_queue();
+	converse();
 }
 
 struct family_change {
@@ -172,11 +107,13 @@ static bool is_established(int fd)
 TEST(family_changed_while_connecting, .applies = can_keep_pages_of_ipv6)
 {
 	struct family_change change = { .fd = new_client() };
-	int userfault, server, listener = new_server();
+	int server, listener = new_server(), family = AF_INET;
 	struct addr to = listen_for_both_families(listener);
 	struct worker changer;
+	struct lost lost;
 
-	change.page = lost_page(&userfault);
+	lost_open(&lost, BY_USERFAULTFD, 1);
+	change.page = lost_page(&lost, 0);
 	worker_start(&changer, change_family, &change);
 	worker_asleep(&changer);
 
@@ -184,7 +121,7 @@ TEST(family_changed_while_connecting, .applies = can_keep_pages_of_ipv6)
 	FAILS(connect(change.fd, &to.sa, to.len), EINPROGRESS);
 	while (!is_established(change.fd))
 		pause_briefly();
-	bring_page(userfault, change.page, AF_INET);
+	lost_bring(&lost, 0, &family, sizeof(family));
 	worker_join(&changer);
 	if (variant->smc)
 		TRUE(change.error == ENOTCONN || change.error == EOPNOTSUPP);
@@ -201,33 +138,44 @@ TEST(family_changed_while_connecting, .applies = can_keep_pages_of_ipv6)
 	expect_text(change.fd, "to the client");
 }
 
+/* A child that is owned, and something for the work queue to do: the peer resets the connection */
+static void own_child(struct hog *hog, void *page)
+{
+	int fd[2];
+
+	pair_open(fd);
+	hog->fd = fd[1];
+	hog->page = page;
+	worker_start(&hog->worker, own_socket, hog);
+	worker_asleep(&hog->worker);
+	set_linger(fd[0], 1, 0);
+	OK(close(fd[0]));
+}
+
 /* The same with connections: their peers end them */
 TEST(owned_connections_keep_no_kworker, .applies = can_keep_pages, .alone = true)
 {
 	struct hog *hogs = calloc(CROWD, sizeof(*hogs));
-	int i, userfault, fd[2];
-	void *page = lost_page(&userfault);
+	struct lost lost;
+	int i;
 
 	TRUE(hogs);
-	for (i = 0; i < CROWD; i++) {
-		pair_open(fd);
-		hogs[i].fd = fd[1];
-		hogs[i].page = page;
-		worker_start(&hogs[i].worker, own_socket, &hogs[i]);
-		worker_asleep(&hogs[i].worker);
-		set_linger(fd[0], 1, 0);
-		OK(close(fd[0]));
-	}
-	connect_by_work_queue();
+	lost_open(&lost, BY_USERFAULTFD, 1);
+	for (i = 0; i < CROWD; i++)
+		own_child(&hogs[i], lost_page(&lost, 0));
+	converse();
 }
 
 /* TCP waits for the owner there; poll() has promised a connection, and programs rely on that */
 TEST(accept_from_owned_socket, .applies = can_keep_pages)
 {
-	int userfault, client = new_client();
-	struct hog hog = { .fd = listen_any(1), .page = lost_page(&userfault) };
+	struct hog hog = { .fd = listen_any(1) };
 	struct addr to = target_of(hog.fd);
+	int client = new_client();
+	struct lost lost;
 
+	lost_open(&lost, BY_USERFAULTFD, 1);
+	hog.page = lost_page(&lost, 0);
 	nonblock(hog.fd);
 	nonblock(client);
 	worker_start(&hog.worker, own_socket, &hog);

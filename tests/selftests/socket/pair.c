@@ -99,6 +99,16 @@ struct addr target_of(int listener)
 	return client_address(port_of(&bound));
 }
 
+struct variant tcp_variant(void)
+{
+	struct variant tcp = *variant;
+
+	tcp.server = (struct kind){ variant->server_address, 0 };
+	tcp.client = (struct kind){ variant->client_address, 0 };
+	tcp.smc = false;
+	return tcp;
+}
+
 static int new_socket(struct kind kind)
 {
 	return OK(socket(kind.family, SOCK_STREAM | SOCK_CLOEXEC, kind.protocol));

@@ -60,6 +60,8 @@ struct variant {
 
 extern const struct variant *variant;
 
+struct variant tcp_variant(void);	/* the same with TCP sockets at both ends */
+
 /* For .applies: SMC on at least one side; connections over SMC; plain TCP */
 bool not_tcp(int index);
 bool only_smc(int index);

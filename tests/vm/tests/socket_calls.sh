@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
-# timeout: 300
+# timeout: 480
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
