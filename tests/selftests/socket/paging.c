@@ -4,14 +4,18 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bystander.h"
 #include "lost.h"
 #include "pair.h"
 
 #define CROWD	300	/* more than a work queue has kworkers */
+#define KWORKERS	256	/* of a work queue */
+#define SAMPLES		31
 
 static bool can_keep_pages(int index)
 {
@@ -164,6 +168,91 @@ TEST(owned_connections_keep_no_kworker, .applies = can_keep_pages, .alone = true
 	for (i = 0; i < CROWD; i++)
 		own_child(&hogs[i], lost_page(&lost, 0));
 	converse();
+}
+
+static long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int compare_longs(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+static long median(long *samples)
+{
+	qsort(samples, SAMPLES, sizeof(*samples), compare_longs);
+	return samples[SAMPLES / 2];
+}
+
+static long time_of_conversation(const struct variant *sockets)
+{
+	const struct variant *tested = variant;
+	long start;
+
+	variant = sockets;
+	start = now_us();
+	converse();
+	variant = tested;
+	return now_us() - start;
+}
+
+/*
+ * How long a conversation over SMC takes, in percent of one over TCP: by turns, so that it does not
+ * matter what else the machine does.
+ */
+static long measure_smc(void)
+{
+	struct variant tcp = tcp_variant();
+	long smc_us[SAMPLES], tcp_us[SAMPLES];
+	int i;
+
+	for (i = 0; i < SAMPLES; i++) {
+		smc_us[i] = time_of_conversation(variant);
+		tcp_us[i] = time_of_conversation(&tcp);
+	}
+	return 100 * median(smc_us) / median(tcp_us);
+}
+
+static void own_listener(struct hog *hog, void *page)
+{
+	hog->fd = listen_any(1);
+	hog->addr = target_of(hog->fd);
+	hog->page = page;
+	worker_start(&hog->worker, own_socket, hog);
+	worker_asleep(&hog->worker);
+	connect_tcp(&hog->addr);
+}
+
+/* Nor do they slow down the sockets of another user. A machine may stumble once, not each time. */
+TEST(owned_sockets_delay_nobody, .applies = can_keep_pages, .alone = true, .seconds = 40)
+{
+	struct bystander bystander = bystander_start(measure_smc);
+	struct hog *hogs = calloc(2 * KWORKERS, sizeof(*hogs));
+	long alone, beside;
+	struct lost lost;
+	int i;
+
+	TRUE(hogs);
+	lost_open(&lost, BY_USERFAULTFD, 1);
+	alone = bystander_run(&bystander);
+	for (i = 0; i < KWORKERS; i++) {
+		own_listener(&hogs[2 * i], lost_page(&lost, 0));
+		own_child(&hogs[2 * i + 1], lost_page(&lost, 0));
+	}
+	for (i = 0; i < 5; i++) {
+		beside = bystander_run(&bystander);
+		printf("SMC takes %ld %% of TCP's time, %ld %% before\n", beside, alone);
+		if (beside <= 2 * alone)
+			return;
+	}
+	FAIL("SMC takes %ld %% of TCP's time, %ld %% before", beside, alone);
 }
 
 /* TCP waits for the owner there; poll() has promised a connection, and programs rely on that */
