@@ -245,6 +245,20 @@ class Packages(Case):
         self.refused('--no-install-recommends libelf1 removed', self.program, '--check', 'build',
                      SMC_PACKAGES=self.list('build libelf1', 'build removed'), DPKG_ADMINDIR=admin)
 
+    def test_one_of_two(self):
+        """A name that has the version of a release of Debian."""
+        for name in ('libtwo1.1+a', 'libtwo1.2'):
+            admin = self.dpkg(**{name: ''})
+            packages = self.list('build libtwo1.1+a|libtwo1.2')
+            done = self.run_program(self.program, 'build', SMC_PACKAGES=packages,
+                                    DPKG_ADMINDIR=admin)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', ''))
+        self.refused('--no-install-recommends libtwo1.1+a', self.program, '--check', 'build',
+                     SMC_PACKAGES=packages, DPKG_ADMINDIR=self.dpkg(other=''))
+        packages = self.list('build no-such-package1|libc6')
+        self.refused('--no-install-recommends libc6', self.program, '--check', 'build',
+                     SMC_PACKAGES=packages, DPKG_ADMINDIR=self.dpkg(other=''))
+
     def test_unknown_set(self):
         self.refused("unknown set 'nosuch' (sets: build test)", self.program, 'build', 'nosuch',
                      SMC_PACKAGES=self.list('build dpkg', 'test dpkg'))

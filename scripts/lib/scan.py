@@ -137,7 +137,7 @@ def packages(tree):
                if line and not line.startswith('#')] if name in tree.files else []
     problems = [] if entries else [f'{name}: missing or empty']
     for number, line in entries:
-        if not re.fullmatch(r'[a-z]+ [a-z0-9][a-z0-9.+-]+', line):
+        if not re.fullmatch(r'[a-z]+ [a-z0-9][a-z0-9.+-]+(\|[a-z0-9][a-z0-9.+-]+)*', line):
             problems.append(f'{name}:{number}: not "SET package"')
         elif line.split()[0] not in PACKAGE_SETS:
             problems.append(f'{name}:{number}: unknown set {line.split()[0]}')

@@ -116,7 +116,7 @@ def tests_in(suite):
 
 def run_module(options):
     """In a process of its own: those tests of a module that have no result yet."""
-    support = importlib.import_module('test.support')   # of Debian's libpython3.11-testsuite
+    support = importlib.import_module('test.support')   # of Debian's libpython3.*-testsuite
     support.verbose = 0
     support.use_resources = ['cpu']     # not the Internet
     # As test.regrtest does it for slow machines; before the module takes copies
