@@ -129,6 +129,14 @@ static bool is_in_sockmap(const struct sock *tcp)
 	return found;
 }
 
+/* By a kernel service. What SMC has there is marked in another way, see smc_sock_attach() */
+static bool is_used_by_another(const struct sock *tcp)
+{
+	uintptr_t data = (uintptr_t)rcu_access_pointer(__sk_user_data(tcp));
+
+	return data && (data & ~SK_USER_DATA_PTRMASK) != SK_USER_DATA_NOCOPY;
+}
+
 /* Stamps that only adapters and TCP's acknowledgements can give */
 static bool wants_stamps_of_tcp(const struct sock *tcp)
 {
@@ -148,8 +156,8 @@ u32 smc_handshake_excluded(struct sock *tcp)
 {
 	if (smc_ipsec_used(tcp))
 		return SMC_REASON_IPSEC;
-	if (is_signed(tcp) || is_in_sockmap(tcp) || inet_csk(tcp)->icsk_ulp_ops ||
-	    wants_stamps_of_tcp(tcp))
+	if (is_signed(tcp) || is_in_sockmap(tcp) || is_used_by_another(tcp) ||
+	    inet_csk(tcp)->icsk_ulp_ops || wants_stamps_of_tcp(tcp))
 		return SMC_REASON_OPTION;
 	return SMC_REASON_NONE;
 }

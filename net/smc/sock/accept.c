@@ -17,6 +17,7 @@
 #include <net/rps.h>
 
 #include "../conn/close.h"
+#include "list.h"
 #include "sock.h"
 
 #define SILENCE		(HZ / 20)	/* after which a child in handshake is parked */
@@ -256,25 +257,12 @@ static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
 	return child;
 }
 
-/**
- * smc_accept_end() - end all children that were not accepted, and the listening
- * @listener: the socket, locked; TCP still listens, unless it was killed. It stops, too.
- *
- * May sleep, but neither for a peer nor for a program: accept() cannot return a child that is out
- * of the queue. The sock is detached.
- */
-void smc_accept_end(struct smc_sock *listener)
+static void end_children(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
 	struct smc_sock *child;
 	struct sock *sk;
 
-	sock_owned_by_me(listener->conn.sk);
-	smc_conn_get(&listener->conn);
-	if (listener->conn.sk->sk_state == TCP_LISTEN)
-		smc_option_disown_children(listener);
-	else	/* TCP's queue is empty */
-		smc_option_left_behind(listener);
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
 	WRITE_ONCE(q->ended, true);
@@ -290,8 +278,27 @@ void smc_accept_end(struct smc_sock *listener)
 		release_sock(sk);
 		smc_conn_put(&child->conn);
 	}
+}
+
+/**
+ * smc_accept_end() - end all children that were not accepted, and the listening
+ * @listener: the socket, locked; TCP still listens, unless it was killed. It stops, too.
+ *
+ * May sleep, but neither for a peer nor for a program: accept() cannot return a child that is out
+ * of the queue. The sock is detached.
+ */
+void smc_accept_end(struct smc_sock *listener)
+{
+	struct sock *sk = listener->conn.sk;
+
+	sock_owned_by_me(sk);
+	smc_conn_get(&listener->conn);
+	if (sk->sk_state == TCP_LISTEN)
+		smc_option_disown_children(listener, false);
+	else	/* TCP's queue is empty */
+		smc_option_left_behind(listener);
+	end_children(listener);
 	/* TCP must not answer a client without the option: that would be a TCP connection */
-	sk = listener->conn.sk;
 	if (sk->sk_state == TCP_LISTEN)
 		sk->sk_prot->disconnect(sk, O_NONBLOCK);
 	smc_option_withdraw(listener);
@@ -300,12 +307,35 @@ void smc_accept_end(struct smc_sock *listener)
 	smc_conn_put(&listener->conn);
 }
 
-/* Return: what is attached, with a reference, or an error */
+/**
+ * smc_accept_hand_over() - a kernel service has taken the socket: it becomes TCP's
+ * @listener: the socket, locked, which listens; the caller has a reference
+ *
+ * The service waits for TCP's callbacks, and its connections are to be TCP's. Connections that wait
+ * in our queue are reset: they came in between listen() and the service, and cannot go back to TCP.
+ * May sleep, but neither for a peer nor for a program.
+ */
+void smc_accept_hand_over(struct smc_sock *listener)
+{
+	struct sock *sk = listener->conn.sk;
+
+	sock_owned_by_me(sk);
+	smc_option_withdraw(listener);
+	smc_option_disown_children(listener, true);
+	end_children(listener);
+	smc_list_remove(listener);
+	smc_sock_detach(listener);
+	smc_ops_to_tcp(sk->sk_socket);
+	smc_conn_wake_all(&listener->conn);
+	if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
+		sk->sk_data_ready(sk);
+}
+
+/* Return: what is attached, with a reference, NULL if the socket is TCP's now, or an error */
 static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = smc_sk(sk);
-	int err;
 
 	if (smc && smc_accept_is_killed(smc)) {	/* its kworker is not there yet */
 		smc_accept_end(smc);
@@ -318,10 +348,10 @@ static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 		smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
 		if (!smc)
 			return ERR_PTR(-ENOBUFS);
-		err = smc_sock_attach(smc);
-		if (err) {
+		if (smc_sock_attach(smc)) {	/* a kernel service uses it */
 			smc_conn_put(&smc->conn);
-			return ERR_PTR(err);
+			smc_fallback_unconnected(sock, SMC_REASON_OPTION);
+			return NULL;
 		}
 	}
 	if (smc->state == SMC_SOCK_INIT)
@@ -337,6 +367,7 @@ static void listening(struct socket *sock, struct smc_sock *smc, bool is_new, in
 	if (sock->sk->sk_state == TCP_LISTEN) {
 		smc_option_delay_acks(smc);
 		smc_sock_set_state(smc, SMC_SOCK_LISTEN);
+		smc_sock_free_user_data(smc);	/* maps of listening sockets need it */
 		smc_sock_news(smc);
 		return;
 	}
@@ -362,6 +393,8 @@ static int listen_for_smc(struct socket *sock, int backlog)
 	if (IS_ERR(smc))
 		return PTR_ERR(smc);
 	err = smc_ops_of_tcp(sk)->listen(sock, backlog);
+	if (!smc)
+		return err;
 	lock_sock(sk);
 	listening(sock, smc, is_new, err);
 	release_sock(sk);
@@ -589,8 +622,42 @@ static struct smc_sock *get_listener(const struct socket *sock)
 	return smc;
 }
 
+/*
+ * kernel_accept() gives our operations to the new socket afterwards, and takes the module for them.
+ * So TCP serves it, at its next call.
+ */
+static int refuse_kernel(const struct socket *sock, struct smc_sock *listener)
+{
+	struct sock *sk = sock->sk;
+	int err = -EINVAL;
+
+	lock_sock(sk);
+	if (listener->state == SMC_SOCK_LISTEN && sk->sk_state == TCP_LISTEN)
+		smc_accept_hand_over(listener);
+	if (!smc_ops_are_ours(sock))
+		err = -EAGAIN;
+	release_sock(sk);
+	return err;
+}
+
+/* A socket that has fallen back meanwhile has children of TCP: the next call returns them */
+static int accept_from(struct socket *sock, struct socket *newsock, int flags)
+{
+	struct smc_sock *listener = get_listener(sock);
+	int err;
+
+	if (!listener)
+		return smc_ops_are_ours(sock) ? -EINVAL : -EAGAIN;
+	if (newsock->ops)
+		err = accept_for_smc(sock, newsock, listener, flags);
+	else
+		err = refuse_kernel(sock, listener);
+	smc_conn_put(&listener->conn);
+	return err;
+}
+
 /**
- * smc_accept_wait() - the accept system call
+ * smc_accept_wait() - the accept system call, or kernel_accept()
  * @sock: listening socket
  * @newsock: becomes the connection
  * @flags: O_NONBLOCK
@@ -600,13 +667,8 @@ static struct smc_sock *get_listener(const struct socket *sock)
 int smc_accept_wait(struct socket *sock, struct socket *newsock, int flags)
 {
 	bool has_module = smc_call_begin();
-	struct smc_sock *listener = get_listener(sock);
-	int err = -EINVAL;
+	int err = accept_from(sock, newsock, flags);
 
-	if (listener) {
-		err = accept_for_smc(sock, newsock, listener, flags);
-		smc_conn_put(&listener->conn);
-	}
 	smc_call_end(has_module);
 	return err;
 }

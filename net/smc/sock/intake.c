@@ -151,8 +151,8 @@ static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 }
 
 /*
- * One that others have in their hands, as BPF programs may, has no sk_user_data for us. It can take
- * its steps without, and will be a TCP connection, see smc_handshake_excluded().
+ * One that others have in their hands, as BPF programs may, takes its steps, too, and will be a TCP
+ * connection, see smc_handshake_excluded().
  */
 static void begin_child(struct smc_sock *listener, struct smc_sock *child)
 {

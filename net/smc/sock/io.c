@@ -92,7 +92,8 @@ static int try_send(struct sock *sk, struct msghdr *msg, size_t len)
 		return 0;
 	spin_lock_bh(&sk->sk_lock.slock);
 	smc = smc_sk(sk);
-	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE && !is_observed(smc, msg))
+	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE && !is_observed(smc, msg) &&
+	    !smc_sock_is_taken(sk))
 		ret = smc_tx_try(&smc->conn, msg, len);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return ret;
@@ -213,6 +214,8 @@ static int send_locked(struct socket *sock, struct msghdr *msg, size_t len, bool
 	smc = smc_sk(sk);
 	if (!smc || smc->state != SMC_SOCK_ACTIVE)
 		return sk_stream_error(sk, msg->msg_flags, -EPIPE);
+	if (smc_sock_is_taken(sk))	/* by a kernel service, which would wait for ever */
+		return -EOPNOTSUPP;
 	return send_active(smc, msg, len);
 }
 

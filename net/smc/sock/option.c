@@ -13,12 +13,13 @@ static bool handshake_congested(const struct sock *sk)
 	const struct smc_sock *smc;
 	bool congested;
 
-	/* More than half of the places are taken by connections not accepted */
+	/* Or more than half of the places are taken by connections not accepted */
 	rcu_read_lock();
 	smc = smc_sk(sk);
-	congested = smc && (smc->limit_handshake ||
-			    READ_ONCE(smc_net(sock_net(sk))->knobs.limit_handshake)) &&
-		    READ_ONCE(smc->queue.nr) > READ_ONCE(sk->sk_max_ack_backlog) / 2;
+	congested = smc_sock_is_taken(sk) ||
+		    (smc && (smc->limit_handshake ||
+			     READ_ONCE(smc_net(sock_net(sk))->knobs.limit_handshake)) &&
+		     READ_ONCE(smc->queue.nr) > READ_ONCE(sk->sk_max_ack_backlog) / 2);
 	rcu_read_unlock();
 	return congested;
 }
@@ -99,19 +100,20 @@ void smc_option_adopt(struct sock *sk)
 /**
  * smc_option_disown_children() - those in TCP's queue may get another parent
  * @listener: the socket, locked, still listening
+ * @survive: TCP goes on to listen, and will accept them
  *
  * TCP may give them to another socket that listens to the same port (SO_REUSEPORT,
  * net.ipv4.tcp_migrate_req), which need not be one of ours; then they outlive our module.
  * May sleep.
  */
-void smc_option_disown_children(struct smc_sock *listener)
+void smc_option_disown_children(struct smc_sock *listener, bool survive)
 {
 	struct sock *sk = listener->conn.sk;
 	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
 	struct request_sock *req;
 
 	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, NULL);
-	if (!rcu_access_pointer(sk->sk_reuseport_cb))
+	if (!survive && !rcu_access_pointer(sk->sk_reuseport_cb))
 		return;
 	synchronize_rcu();	/* one may just be born */
 	/* In one go: starting anew for each child would take minutes for a long queue */

@@ -193,7 +193,7 @@ static void queue_first_step(struct smc_sock *listener)
 {
 	if (smc_caller_work_add(listener))
 		return;
-	if (smc_accept_is_killed(listener) || !smc_intake_tell(listener))
+	if (smc_accept_is_over(listener) || !smc_intake_tell(listener))
 		smc_sock_queue_work(listener, 0);
 }
 
@@ -301,6 +301,8 @@ static void look(struct smc_sock *smc)
 	case SMC_SOCK_LISTEN:
 		if (smc_accept_is_killed(smc))
 			smc_accept_end(smc);
+		else if (smc_sock_is_taken(smc->conn.sk))
+			smc_accept_hand_over(smc);
 		break;
 	case SMC_SOCK_INCOMING:
 	case SMC_SOCK_CONNECTING:
@@ -361,7 +363,7 @@ void smc_sock_run_work(struct smc_sock *smc)
 	struct mem_cgroup *old = set_active_memcg(memcg_of(smc->conn.account));
 
 	smc_work_forget_throttling();
-	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_accept_is_killed(smc))
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_accept_is_over(smc))
 		smc_intake_work(smc);
 	else if (smc_sock_look(smc))
 		smc->patience = 0;
@@ -419,6 +421,7 @@ struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
 	smc->conn.progress = on_progress;
 	timer_setup(&smc->conn.timer, on_timer, 0);
 	init_waitqueue_head(&smc->wq.wait);
+	smc->wq.flags = SMC_WQ_IS_OURS;
 	init_waitqueue_func_entry(&smc->entry, woken_by_tcp);
 	add_wait_queue(&smc->wq.wait, &smc->entry);
 	init_waitqueue_head(&smc->callers);
@@ -454,8 +457,10 @@ static void set_queues(struct smc_sock *smc, struct socket *sock)
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: 0, or -EBUSY if another subsystem uses the sock: smc_sk() does not find @smc then. TCP
- * wakes @smc for a child all the same; a sock with a struct socket is left unchanged.
+ * sk_user_data points to @smc, so that those who look at it first keep off.
+ *
+ * Return: 0, or -EBUSY if another subsystem uses the sock. A child is attached all the same; a sock
+ * with a struct socket is left unchanged.
  */
 int smc_sock_attach(struct smc_sock *smc)
 {
@@ -474,6 +479,32 @@ int smc_sock_attach(struct smc_sock *smc)
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
 	return is_free ? 0 : -EBUSY;
+}
+
+static void free_user_data(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+	uintptr_t data = (uintptr_t)rcu_access_pointer(__sk_user_data(sk));
+
+	lockdep_assert_held_write(&sk->sk_callback_lock);
+	if ((struct smc_sock *)(data & SK_USER_DATA_PTRMASK) == smc)
+		rcu_assign_sk_user_data(sk, NULL);
+}
+
+/**
+ * smc_sock_free_user_data() - let others have sk_user_data
+ * @smc: the socket, attached
+ *
+ * The socket lock is held. Does not sleep.
+ */
+void smc_sock_free_user_data(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	sock_owned_by_me(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	free_user_data(smc);
+	write_unlock_bh(&sk->sk_callback_lock);
 }
 
 /**
@@ -510,8 +541,7 @@ void smc_sock_detach(struct smc_sock *smc)
 	smc->is_attached = false;
 	smc_conn_stop_timer(&smc->conn);
 	write_lock_bh(&sk->sk_callback_lock);
-	if (smc_sk(sk) == smc)
-		rcu_assign_sk_user_data(sk, NULL);
+	free_user_data(smc);
 	if (sk->sk_socket == &no_socket.socket) {
 		sk_set_socket(sk, NULL);
 		RCU_INIT_POINTER(sk->sk_wq, NULL);

@@ -166,22 +166,36 @@ static inline struct smc_sock *smc_of(const struct smc_conn *conn)
 	return container_of(conn, struct smc_sock, conn);
 }
 
+/* In socket_wq.flags, of which the kernel uses the lowest bits: the queue is smc_sock.wq */
+#define SMC_WQ_IS_OURS	BIT(BITS_PER_LONG - 1)
+
 /**
  * smc_sk() - what of ours is attached to a TCP socket
  * @sk: the sock; locked, or the caller is in an RCU read-side critical section
  *
- * Others who use sk_user_data mark it in another way.
+ * Kernel services overwrite sk_user_data without a look; sk_wq is nobody else's to change.
  *
  * Return: that, or NULL.
  */
 static inline struct smc_sock *smc_sk(const struct sock *sk)
 {
-	uintptr_t data = (uintptr_t)rcu_dereference_check(__sk_user_data(sk),
-							  lockdep_sock_is_held(sk));
+	struct socket_wq *wq = rcu_dereference_check(sk->sk_wq, lockdep_sock_is_held(sk));
 
-	if (likely((data & ~SK_USER_DATA_PTRMASK) == SK_USER_DATA_NOCOPY))
-		return (struct smc_sock *)(data & SK_USER_DATA_PTRMASK);
+	if (likely(wq && READ_ONCE(wq->flags) & SMC_WQ_IS_OURS))
+		return container_of(wq, struct smc_sock, wq);
 	return NULL;
+}
+
+/* TCP's own, which is the same for all socks */
+extern void (*smc_tcp_data_ready)(struct sock *sk);
+
+/*
+ * Has a kernel service taken the sock over? It waits for this callback, which only TCP calls. Any
+ * context.
+ */
+static inline bool smc_sock_is_taken(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_data_ready) != smc_tcp_data_ready;
 }
 
 /* The only way to change the state. The socket lock is held. */
@@ -219,6 +233,7 @@ static inline bool smc_connect_under_way(const struct smc_sock *smc)
 /* smc_sock.c */
 struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp);
 int smc_sock_attach(struct smc_sock *smc);
+void smc_sock_free_user_data(struct smc_sock *smc);
 void smc_sock_detach(struct smc_sock *smc);
 void smc_sock_leave(struct smc_sock *smc);
 void smc_sock_exit_call(struct smc_sock *smc);
@@ -261,7 +276,7 @@ void smc_option_delay_acks(struct smc_sock *smc);
 void smc_option_withdraw(struct smc_sock *smc);
 void smc_option_disown(struct sock *sk);
 void smc_option_adopt(struct sock *sk);
-void smc_option_disown_children(struct smc_sock *listener);
+void smc_option_disown_children(struct smc_sock *listener, bool survive);
 void smc_option_left_behind(const struct smc_sock *listener);
 
 /* connect.c */
@@ -281,12 +296,19 @@ bool smc_accept_delist(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_part(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_init(struct smc_sock *smc);
 void smc_accept_end(struct smc_sock *listener);
+void smc_accept_hand_over(struct smc_sock *listener);
 
 /* Was TCP made to listen no more by somebody else (ss -K)? Any context. */
 static inline bool smc_accept_is_killed(const struct smc_sock *smc)
 {
 	return READ_ONCE(smc->state) == SMC_SOCK_LISTEN &&
 	       inet_sk_state_load(smc->conn.sk) != TCP_LISTEN;
+}
+
+/* Does the socket listen no more for us, and its next look is to find out? Any context. */
+static inline bool smc_accept_is_over(const struct smc_sock *smc)
+{
+	return smc_accept_is_killed(smc) || smc_sock_is_taken(smc->conn.sk);
 }
 
 /* Would accept() return a socket? Any context. */

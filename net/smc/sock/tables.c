@@ -35,6 +35,7 @@ struct tables {
 static struct proto_ops ops4 __ro_after_init, ops6 __ro_after_init, *const own[] = { &ops4, &ops6 };
 static struct tables ipv4 __ro_after_init, ipv6 __ro_after_init;
 static DEFINE_PER_CPU(long, calls);
+void (*smc_tcp_data_ready)(struct sock *sk) __ro_after_init;
 
 static struct tables *tables_of(int family)
 {
@@ -402,6 +403,7 @@ static int __init take_tables(struct tables *tables, int family)
 		return err;
 	tables->tcp_ops = sock->ops;
 	tables->tcp_prot = sock->sk->sk_prot;
+	smc_tcp_data_ready = sock->sk->sk_data_ready;
 	tables->ops = fill_ops(family, tables->tcp_ops);
 	fill_creating(&tables->creating, tables->tcp_prot);
 	fill_smc_prot(&tables->smc_prot, tables->tcp_prot);

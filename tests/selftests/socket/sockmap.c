@@ -17,10 +17,10 @@ static int bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-static int new_map(void)
+static int new_map(uint32_t type)
 {
 	union bpf_attr attr = {
-		.map_type = BPF_MAP_TYPE_SOCKMAP,
+		.map_type = type,
 		.key_size = 4,
 		.value_size = 4,
 		.max_entries = 1,
@@ -101,7 +101,7 @@ static int load_setter(int mark)
 
 static bool has_sockmaps(int index)
 {
-	int map = new_map();
+	int map = new_map(BPF_MAP_TYPE_SOCKMAP);
 
 	close(map);
 	(void)index;
@@ -199,7 +199,7 @@ static void check_talk(int a, int b)
 /* Whoever is in the map is TCP from both sides, and stays alive when it is taken out */
 TEST(sockmap_of_children, .applies = has_sockmaps, .alone = true)
 {
-	int listener, client, server, map = OK(new_map());
+	int listener, client, server, map = OK(new_map(BPF_MAP_TYPE_SOCKMAP));
 	struct group group;
 
 	group_enter(&group, load_mapper(map));
@@ -235,4 +235,50 @@ TEST(bpf_sets_mark_of_children, .applies = has_sockmaps, .alone = true)
 	close(client);
 	close(listener);
 	group_leave(&group);
+}
+
+static void put_into(int map, int fd)
+{
+	uint32_t key = 0, value = fd;
+	union bpf_attr attr = {
+		.map_fd = map,
+		.key = (uintptr_t)&key,
+		.value = (uintptr_t)&value,
+	};
+
+	OK(bpf(BPF_MAP_UPDATE_ELEM, &attr));
+}
+
+static void check_listener_in(uint32_t type)
+{
+	struct addr addr = server_bind_address();
+	int fd[2], listener = new_server(), map = OK(new_map(type));
+
+	set_int(listener, SOL_SOCKET, SO_REUSEPORT, 1);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 2));
+	put_into(map, listener);
+	pair_from(listener, fd);
+	check_talk(fd[0], fd[1]);
+	OK(listen(listener, 3));	/* the map has it still */
+	pair_close(fd);
+	OK(remove_from(map));
+	put_into(map, listener);
+	pair_from(listener, fd);
+	close(listener);
+	check_talk(fd[0], fd[1]);
+	pair_close(fd);
+	FAILS(remove_from(map), type == BPF_MAP_TYPE_SOCKMAP ? EINVAL : ENOENT);
+	close(map);
+}
+
+/* Programs steer clients to listening sockets by maps of them. Their connections are as before */
+TEST(listener_in_reuseport_map, .applies = has_sockmaps)
+{
+	check_listener_in(BPF_MAP_TYPE_REUSEPORT_SOCKARRAY);
+}
+
+TEST(listener_in_sockmap, .applies = has_sockmaps)
+{
+	check_listener_in(BPF_MAP_TYPE_SOCKMAP);
 }
