@@ -140,16 +140,30 @@ static int check_byte_stream(struct socket *sock, int error)
 	return err;
 }
 
-static int check_tcp(struct socket *sock, int optname)
+/*
+ * Programs ask for "mptcp" to find out what a socket is: TCP refuses it on every socket that the
+ * kernel has not made for itself, and leaves the socket as it is. So must this module. TCP gets the
+ * name that was tested, since the program may change its own copy meanwhile.
+ */
+static int set_ulp(struct socket *sock, sockptr_t optval, unsigned int optlen)
 {
-	switch (optname) {
-	case TCP_ULP:
-		return check_byte_stream(sock, -EOPNOTSUPP);
-	case TCP_REPAIR:
-		return check_byte_stream(sock, -EPERM);
-	default:
-		return 0;
+	char name[TCP_ULP_NAME_MAX];
+	long len;
+	int err;
+
+	if (optlen < 1)
+		return -EINVAL;
+	len = strncpy_from_sockptr(name, optval, min_t(long, sizeof(name) - 1, optlen));
+	if (len < 0)
+		return -EFAULT;
+	name[len] = '\0';
+	if (strcmp(name, "mptcp") || sock->sk->sk_kern_sock) {
+		err = check_byte_stream(sock, -EOPNOTSUPP);
+		if (err)
+			return err;
 	}
+	return smc_ops_of_tcp(sock->sk)->setsockopt(sock, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name),
+						    sizeof(name));
 }
 
 /* Data in the SYN, where the handshake would have to be */
@@ -168,9 +182,12 @@ static void fall_back_for_fastopen(struct socket *sock)
 static int set_tcp(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
 {
 	struct sock *sk = sock->sk;
-	int err;
+	int err = 0;
 
-	err = check_tcp(sock, optname);
+	if (optname == TCP_ULP)
+		return set_ulp(sock, optval, optlen);
+	if (optname == TCP_REPAIR)
+		err = check_byte_stream(sock, -EPERM);
 	if (!err)
 		err = smc_ops_of_tcp(sk)->setsockopt(sock, SOL_TCP, optname, optval, optlen);
 	if (err)

@@ -438,6 +438,20 @@ TEST(options_limit_handshake, .applies = client_is_smc)
 	TRUE(is_tcp(fd));
 }
 
+/* Programs try this name to learn what a socket is. TCP refuses it, and the socket stays SMC */
+TEST(options_refused_ulp, .applies = client_is_smc)
+{
+	int fd = new_client(), tcp = tcp_like(variant->client_address);
+	int got = setsockopt(fd, SOL_TCP, TCP_ULP, "mptcp", 5) ? errno : 0;
+	int want = setsockopt(tcp, SOL_TCP, TCP_ULP, "mptcp", 5) ? errno : 0;
+
+	EQ(got, want);
+	EQ(is_tcp(fd), false);
+	FAILS(setsockopt(fd, SOL_TCP, TCP_ULP, "mptcp", 0), EINVAL);
+	FAILS(setsockopt(fd, SOL_TCP, TCP_ULP, NULL, 5), EFAULT);
+	EQ(is_tcp(fd), false);
+}
+
 TEST(options_tcp_info)
 {
 	struct tcp_info info = {};
