@@ -17,6 +17,9 @@
 #ifndef AF_SMC
 #define AF_SMC 43
 #endif
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC 256
+#endif
 
 #define SOCK_WHERE_MAX 32
 
