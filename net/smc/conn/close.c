@@ -209,7 +209,7 @@ void smc_close_release(struct smc_conn *conn)
 	bool free;
 
 	spin_lock_bh(&conn->lock);
-	conn->released = true;
+	WRITE_ONCE(conn->released, true);
 	free = claim_free(conn);
 	spin_unlock_bh(&conn->lock);
 	if (free)

@@ -348,7 +348,7 @@ static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 		smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
 		if (!smc)
 			return ERR_PTR(-ENOBUFS);
-		if (smc_sock_attach(smc)) {	/* a kernel service uses it */
+		if (smc_sock_attach(smc)) {	/* another subsystem uses it */
 			smc_conn_put(&smc->conn);
 			smc_fallback_unconnected(sock, SMC_REASON_OPTION);
 			return NULL;
@@ -470,8 +470,8 @@ static bool is_free_or_accepted(struct smc_sock *child)
 }
 
 /*
- * The owner of a child in the queue is a kworker or accept(), which do not keep it for long. Once
- * another thread has accepted it, the owner may be a program, which does as it likes.
+ * The owner of a child in the queue is a kworker, accept(), or a task in connect(). None keeps it
+ * for long. Once another thread has accepted it, a program may own it for as long as it likes.
  */
 static void wait_for_owner(struct smc_sock *child)
 {

@@ -4,66 +4,68 @@
  *
  * A packet for the own host is received on top of the task that sends it: the softirq handler runs
  * before the system call returns. A kworker, or accept(), would have to be woken for each message
- * of a handshake, and at the end of each connection. While a task is inside of connect() or
- * close(), it collects the sockets that have events on top of it, and takes their steps itself.
+ * of a handshake. While a task is inside of connect(), it collects the sockets that have events on
+ * top of it, and takes their steps itself. It collects nothing while it waits for something.
  *
  * A step holds locks of the socket that it is for: that of a listening socket, for example, which
  * accept() waits for. The scheduler may stop the task meanwhile, for as long as the quota of its
- * cgroup says. So a task takes the steps of sockets of its own cgroup only, and of those that no
- * program has any more.
+ * cgroup says. So a task takes the steps of sockets of its own cgroup only.
  */
 
 #include <linux/cgroup.h>
 #include <linux/net.h>
 #include <linux/percpu.h>
+#include <linux/sched/signal.h>
 
 #include "caller_work.h"
 #include "sock.h"
 
 #define SOCKS_MAX	8	/* whose work one system call runs */
-#define CALLERS_SEEN	4	/* more than one are there if they were preempted */
+#define CALLERS_SEEN	4	/* there is more than one if tasks were preempted */
 
 /**
- * struct smc_callers - tasks that have begun on a processor
+ * struct smc_collectors - tasks that have begun on a processor
  * @lock: protects the list, and what is collected; interrupts are off
  * @list: of struct smc_caller_work
  */
-struct smc_callers {
+struct smc_collectors {
 	spinlock_t lock;	/* see above */
 	struct list_head list;
 };
 
-static DEFINE_PER_CPU(struct smc_callers, all_callers);
+static DEFINE_PER_CPU(struct smc_collectors, all_collectors);
 
 /**
  * smc_caller_work_begin() - a system call collects events from now on
  * @work: of the caller, for smc_caller_work_end(); nothing is collected for a kernel thread, nor on
  *	a socket without a file, whose user may hold locks
  * @sock: the socket of the call
+ *
+ * The caller may hold locks. Does not sleep.
  */
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock)
 {
 	unsigned long flags;
 
-	work->callers = NULL;
+	work->collectors = NULL;
 	if (!sock->file || current->flags & PF_KTHREAD)
 		return;
-	work->callers = raw_cpu_ptr(&all_callers);
+	work->collectors = raw_cpu_ptr(&all_collectors);
 	work->task = current;
 	work->left = SOCKS_MAX;
 	INIT_LIST_HEAD(&work->socks);
-	spin_lock_irqsave(&work->callers->lock, flags);
-	list_add(&work->entry, &work->callers->list);
-	spin_unlock_irqrestore(&work->callers->lock, flags);
+	spin_lock_irqsave(&work->collectors->lock, flags);
+	list_add(&work->entry, &work->collectors->list);
+	spin_unlock_irqrestore(&work->collectors->lock, flags);
 }
 
-static struct smc_caller_work *find_caller(struct smc_callers *callers)
+static struct smc_caller_work *find_collector(struct smc_collectors *collectors)
 {
 	struct smc_caller_work *work;
 	unsigned int seen = 0;
 
-	lockdep_assert_held(&callers->lock);
-	list_for_each_entry(work, &callers->list, entry) {
+	lockdep_assert_held(&collectors->lock);
+	list_for_each_entry(work, &collectors->list, entry) {
 		if (work->task == current)
 			return work->left ? work : NULL;
 		if (++seen == CALLERS_SEEN)
@@ -88,14 +90,9 @@ static bool is_of_own_cgroup(const struct smc_sock *smc)
 #else
 static bool is_of_own_cgroup(const struct smc_sock *smc)
 {
-	return !IS_ENABLED(CONFIG_CGROUP_SCHED);
+	return !IS_ENABLED(CONFIG_CGROUPS);
 }
 #endif
-
-static bool may_run(const struct smc_sock *smc)
-{
-	return READ_ONCE(smc->state) == SMC_SOCK_WAITING || is_of_own_cgroup(smc);
-}
 
 /**
  * smc_caller_work_takes() - would smc_caller_work_add() take a socket?
@@ -103,20 +100,20 @@ static bool may_run(const struct smc_sock *smc)
  *
  * Any context.
  *
- * Return: whether; it may find otherwise.
+ * Return: whether. smc_caller_work_add() may decide otherwise.
  */
 bool smc_caller_work_takes(const struct smc_sock *smc)
 {
-	struct smc_callers *callers;
+	struct smc_collectors *collectors;
 	unsigned long flags;
 	bool takes = false;
 
 	local_irq_save(flags);
-	callers = this_cpu_ptr(&all_callers);
-	if (!list_empty(&callers->list)) {
-		spin_lock(&callers->lock);
-		takes = find_caller(callers) && may_run(smc);
-		spin_unlock(&callers->lock);
+	collectors = this_cpu_ptr(&all_collectors);
+	if (!list_empty(&collectors->list)) {
+		spin_lock(&collectors->lock);
+		takes = find_collector(collectors) && is_of_own_cgroup(smc);
+		spin_unlock(&collectors->lock);
 	}
 	local_irq_restore(flags);
 	return takes;
@@ -139,25 +136,23 @@ static void collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
 bool smc_caller_work_add(struct smc_sock *smc)
 {
 	struct smc_caller_work *work = NULL;
-	struct smc_callers *callers;
+	struct smc_collectors *collectors;
 	unsigned long flags;
-	bool is_added;
 
 	local_irq_save(flags);
-	callers = this_cpu_ptr(&all_callers);
-	if (!list_empty(&callers->list)) {
-		spin_lock(&callers->lock);
-		work = find_caller(callers);
-		if (work && (!may_run(smc) || test_and_set_bit(0, &smc->has_caller)))
+	collectors = this_cpu_ptr(&all_collectors);
+	if (!list_empty(&collectors->list)) {
+		spin_lock(&collectors->lock);
+		work = find_collector(collectors);
+		if (work && (!is_of_own_cgroup(smc) || test_and_set_bit(0, &smc->is_collected)))
 			work = NULL;
 		/* One without a reference has no work any more */
 		if (work && smc_conn_get_not_zero(&smc->conn))
 			collect_sock(work, smc);
-		spin_unlock(&callers->lock);
+		spin_unlock(&collectors->lock);
 	}
 	local_irq_restore(flags);
-	is_added = work;
-	return is_added;
+	return work;
 }
 
 /* Return: with a reference */
@@ -165,15 +160,15 @@ static struct smc_sock *pop_sock(struct smc_caller_work *work)
 {
 	struct smc_sock *smc;
 
-	spin_lock_irq(&work->callers->lock);
+	spin_lock_irq(&work->collectors->lock);
 	smc = list_first_entry_or_null(&work->socks, struct smc_sock, caller_work);
 	if (smc) {
 		list_del(&smc->caller_work);
-		clear_bit(0, &smc->has_caller);
+		clear_bit(0, &smc->is_collected);
 		/* An event that comes later is collected again; the work sees all others */
 		smp_mb__after_atomic();
 	}
-	spin_unlock_irq(&work->callers->lock);
+	spin_unlock_irq(&work->collectors->lock);
 	return smc;
 }
 
@@ -185,34 +180,32 @@ static struct smc_sock *pop_sock(struct smc_caller_work *work)
  */
 bool smc_caller_work_pending(struct smc_caller_work *work)
 {
-	return work->callers && !list_empty_careful(&work->socks);
+	return work->collectors && !list_empty_careful(&work->socks);
 }
 
-/**
- * smc_caller_work_run() - run the work that was collected
- * @work: as begun; the caller holds no socket lock
- *
- * May sleep, but neither for a peer nor for a program.
- */
-void smc_caller_work_run(struct smc_caller_work *work)
+static void run_work(struct smc_caller_work *work)
 {
 	struct smc_sock *smc;
 
-	if (!work->callers)
-		return;
-	while ((smc = pop_sock(work)))
-		smc_sock_run_work(smc);
+	while ((smc = pop_sock(work))) {
+		if (!fatal_signal_pending(current)) {
+			smc_sock_run_work(smc);
+			continue;
+		}
+		smc_sock_queue_work(smc, 0);	/* the kernel may refuse memory to a killed task */
+		smc_conn_put(&smc->conn);
+	}
 }
 
 static bool remove_if_empty(struct smc_caller_work *work)
 {
 	bool is_empty;
 
-	spin_lock_irq(&work->callers->lock);
+	spin_lock_irq(&work->collectors->lock);
 	is_empty = list_empty(&work->socks);
 	if (is_empty)
 		list_del(&work->entry);
-	spin_unlock_irq(&work->callers->lock);
+	spin_unlock_irq(&work->collectors->lock);
 	return is_empty;
 }
 
@@ -224,23 +217,23 @@ static bool remove_if_empty(struct smc_caller_work *work)
  */
 void smc_caller_work_end(struct smc_caller_work *work)
 {
-	if (!work->callers)
+	if (!work->collectors)
 		return;
 	do {
-		smc_caller_work_run(work);
+		run_work(work);
 	} while (!remove_if_empty(work));
-	work->callers = NULL;
+	work->collectors = NULL;
 }
 
 /** smc_caller_work_init() - prepare the lists */
 void __init smc_caller_work_init(void)
 {
-	struct smc_callers *callers;
+	struct smc_collectors *collectors;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		callers = per_cpu_ptr(&all_callers, cpu);
-		spin_lock_init(&callers->lock);
-		INIT_LIST_HEAD(&callers->list);
+		collectors = per_cpu_ptr(&all_collectors, cpu);
+		spin_lock_init(&collectors->lock);
+		INIT_LIST_HEAD(&collectors->list);
 	}
 }

@@ -10,16 +10,16 @@ struct smc_sock;
 struct socket;
 
 /**
- * struct smc_caller_work - the work of a task that is inside of connect() or close()
+ * struct smc_caller_work - the work of a task that is inside of connect()
  * @entry: in the list of the processor on which the task began
- * @callers: that list
+ * @collectors: that list
  * @task: the task
  * @socks: sockets whose work it runs; each has a reference
  * @left: how many more it takes
  */
 struct smc_caller_work {
 	struct list_head entry;
-	struct smc_callers *callers;
+	struct smc_collectors *collectors;
 	struct task_struct *task;
 	struct list_head socks;
 	unsigned int left;
@@ -27,7 +27,6 @@ struct smc_caller_work {
 
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock);
 bool smc_caller_work_pending(struct smc_caller_work *work);
-void smc_caller_work_run(struct smc_caller_work *work);
 void smc_caller_work_end(struct smc_caller_work *work);
 bool smc_caller_work_takes(const struct smc_sock *smc);
 bool smc_caller_work_add(struct smc_sock *smc);

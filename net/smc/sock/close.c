@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends. After tcp_close() TCP does not call this module for the sock, so tcp_close() comes last: a
- * connection that the program has closed, and the peer has not, waits without a struct socket, as
- * a child does before accept(). See Documentation/one-socket.rst,
- * "Closing while the peer has not ended".
+ * Ends. After tcp_close() TCP does not call this module for the sock. An SMC-D connection does
+ * without the sock: TCP closes it at once. Over SMC-R only TCP tells that the peer has given up, so
+ * tcp_close() comes last: the sock waits without a struct socket, as a child does before accept().
+ * See Documentation/one-socket.rst, "Closing while the peer has not ended".
  */
 
 #include <linux/module.h>
@@ -11,7 +11,6 @@
 #include <net/tcp.h>
 
 #include "../conn/close.h"
-#include "caller_work.h"
 #include "sock.h"
 
 /**
@@ -97,7 +96,8 @@ void smc_close_reset_tcp(struct smc_sock *smc, int error)
 static void detach_as(struct smc_sock *smc, enum smc_sock_state state)
 {
 	smc_sock_set_state(smc, state);
-	smc_option_disown(smc->conn.sk);	/* the FIN acknowledges what is there */
+	/* No smc_option_withdraw(): the FIN or RST that follows acknowledges what is there */
+	smc_option_disown(smc->conn.sk);
 	smc_prot_to_tcp(smc->conn.sk);
 	smc_sock_detach(smc);
 }
@@ -393,13 +393,11 @@ static bool release_locked(struct socket *sock)
 int smc_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	struct smc_caller_work work;
 	bool lives_on;
 	int err = 0;
 
 	if (!sk)
 		return 0;
-	smc_caller_work_begin(&work, sock);
 	lock_sock(sk);
 	lives_on = release_locked(sock);
 	release_sock(sk);
@@ -408,6 +406,5 @@ int smc_release(struct socket *sock)
 	else
 		err = smc_ops_of_tcp(sk)->release(sock);
 	smc_conn_reap();
-	smc_caller_work_end(&work);
 	return err;
 }

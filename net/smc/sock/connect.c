@@ -407,16 +407,13 @@ static int tell_outcome(struct socket *sock, struct smc_sock *smc, struct sockad
 	return READ_ONCE(smc->conn.failed) ? smc_conn_take_error(&smc->conn) : 0;
 }
 
-static int wait_and_tell(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
-			 int addr_len, int flags, int pending, int disconnects)
+/* @err: of smc_connect_wait(); @disconnects: sk_disconnects before */
+static int tell_wait(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr, int addr_len,
+		     int flags, int err, int disconnects)
 {
-	struct sock *sk = sock->sk;
-	int err;
-
-	err = smc_connect_wait(smc, sock_sndtimeo(sk, flags & O_NONBLOCK));
 	if (err)
-		return err == -EAGAIN ? pending : err;
-	if (disconnects != sk->sk_disconnects)
+		return err;
+	if (disconnects != sock->sk->sk_disconnects)
 		return -EPIPE;		/* another thread; as TCP */
 	return tell_outcome(sock, smc, addr, addr_len, flags);
 }
@@ -432,29 +429,28 @@ static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_l
 	return err;
 }
 
-/*
- * The server may be on this host: take its steps, which would need a kworker, and ours that they
- * lead to. Another thread may disconnect meanwhile.
- */
-static void take_steps_of_both(struct smc_sock *smc, struct smc_caller_work *work)
-{
-	struct sock *sk = smc->conn.sk;
-
-	smc_connect_progress(smc);
-	while (smc_connect_under_way(smc) && smc_caller_work_pending(work)) {
-		release_sock(sk);
-		smc_caller_work_run(work);
-		lock_sock(sk);
-		smc_connect_progress(smc);
-	}
-}
-
-/* What was collected is not to wait for this task */
+/* What was collected does not wait for this task, which may wait for the lock of the socket */
 static void stop_collecting(struct sock *sk, struct smc_caller_work *work)
 {
 	release_sock(sk);
 	smc_caller_work_end(work);
 	lock_sock(sk);
+}
+
+/*
+ * The server may be on this host: take its steps, which would need a kworker, and ours that they
+ * lead to. Another thread may disconnect meanwhile.
+ */
+static void take_steps_of_both(struct socket *sock, struct smc_sock *smc,
+			       struct smc_caller_work *work)
+{
+	smc_caller_work_begin(work, sock);
+	smc_connect_progress(smc);	/* nearby, TCP is connected already */
+	while (smc_connect_under_way(smc) && smc_caller_work_pending(work)) {
+		stop_collecting(sock->sk, work);
+		smc_caller_work_begin(work, sock);
+		smc_connect_progress(smc);
+	}
 }
 
 static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
@@ -464,30 +460,33 @@ static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_le
 	int disconnects = sk->sk_disconnects;
 	struct smc_sock *smc = NULL;
 	int err = 0;
-	bool waits;
 	u32 reason;
+	long timeo;
 
 	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
 	reason = excluded_from_smc(sk, addr, addr_len);
-	smc_caller_work_begin(work, sock);
 	if (!reason)
 		err = start(sock, addr, addr_len, &smc, &reason);
 	if (reason)
 		return connect_as_tcp(sock, addr, addr_len, flags, reason);
 	if (err)
 		return err;
-	take_steps_of_both(smc, work);	/* nearby, TCP is connected already */
-	waits = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	if (waits && smc_connect_under_way(smc))
+	take_steps_of_both(sock, smc, work);
+	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (timeo && smc_connect_under_way(smc))
 		stop_collecting(sk, work);
-	if (waits && smc_connect_under_way(smc))
+	if (timeo && smc_connect_under_way(smc))
 		smc_sock_drive(smc, SMC_DRIVER_LEAVE);	/* and smc_connect_wait() enters */
 	else
 		stop_driving(smc);
 	err = -EINPROGRESS;		/* whatever is known already, as TCP */
-	if (waits)
-		err = wait_and_tell(sock, smc, addr, addr_len, flags, err, disconnects);
+	if (timeo) {
+		err = smc_connect_wait(smc, timeo);
+		if (err == -EAGAIN)
+			err = -EINPROGRESS;
+		err = tell_wait(sock, smc, addr, addr_len, flags, err, disconnects);
+	}
 	smc_conn_put(&smc->conn);
 	return err;
 }
@@ -495,14 +494,17 @@ static int connect_first(struct socket *sock, struct sockaddr *addr, int addr_le
 static int connect_again(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
 			 int addr_len, int flags)
 {
-	int err;
+	int disconnects, err;
 
 	smc_conn_get(&smc->conn);
 	/* Tell what has happened, also if the work queue has not found out yet */
 	if (smc_connect_under_way(smc) && !smc_sock_is_driven_by_caller(smc))
 		smc_connect_progress(smc);
-	err = wait_and_tell(sock, smc, addr, addr_len, flags, -EALREADY,
-			    sock->sk->sk_disconnects);
+	disconnects = sock->sk->sk_disconnects;
+	err = smc_connect_wait(smc, sock_sndtimeo(sock->sk, flags & O_NONBLOCK));
+	if (err == -EAGAIN)
+		err = -EALREADY;
+	err = tell_wait(sock, smc, addr, addr_len, flags, err, disconnects);
 	smc_conn_put(&smc->conn);
 	return err;
 }

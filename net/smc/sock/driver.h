@@ -13,7 +13,7 @@
  * @SMC_DRIVER_NOBODY: nothing is to be looked at
  * @SMC_DRIVER_CALLER: a system call on the socket itself, which waits or is about to
  * @SMC_DRIVER_ACCEPT: accept() of the parent
- * @SMC_DRIVER_KWORKER: the work queue
+ * @SMC_DRIVER_KWORKER: the work, which a kworker runs, or the task that caused the event
  * @SMC_DRIVERS: how many
  */
 enum smc_driver {
@@ -31,7 +31,7 @@ enum smc_driver {
  * @SMC_DRIVER_ENTER: a system call is about to wait, and looks itself from now on
  * @SMC_DRIVER_LEAVE: it does not any more
  * @SMC_DRIVER_LOOK: the driver begins to look
- * @SMC_DRIVER_DONE: accept() or the kworker has seen all there was
+ * @SMC_DRIVER_DONE: accept() or the work has seen all there was
  * @SMC_DRIVER_DECLINE: accept() does not look after all
  * @SMC_DRIVER_EVENTS: how many
  */

@@ -25,7 +25,10 @@
 #define FOR_CHILD	(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
 #ifdef CONFIG_MEMCG
-/* The kernel never refuses what a stream has to send, once that fills the send buffer */
+/*
+ * For a stream whose send buffer is full, the kernel charges beyond the limit of the cgroup: let it
+ * look full. SOCK_SNDBUF_LOCK keeps the kernel from changing sk_sndbuf meanwhile.
+ */
 static bool account_in_any_case(struct sock *sk, int bytes)
 {
 	int sndbuf = sk->sk_sndbuf;
@@ -61,8 +64,9 @@ static bool charge_accounted(struct sock *sk)
 }
 
 /*
- * As over TCP, the program in accept() pays for the socket. For a kworker it is the one that
- * listens; and with version 1 of cgroups, where the fields that decide are the kernel's own.
+ * As over TCP, the program in accept() pays for the socket. A client whose connect() takes the
+ * child is in the cgroup of the listening socket. For a kworker the listening socket's cgroup pays;
+ * and with version 1 of cgroups, where the fields that decide are the kernel's own.
  *
  * Return: a cgroup, with a reference, or NULL.
  */
@@ -417,7 +421,7 @@ int smc_intake_steps(struct smc_sock *listener)
  * smc_intake_work() - take in what TCP has accepted, and go on with all handshakes
  * @listener: the socket, not locked; the caller has a reference
  *
- * For the work queue. May sleep, but not for a peer.
+ * For smc_sock_run_work(). May sleep, but not for a peer.
  */
 void smc_intake_work(struct smc_sock *listener)
 {

@@ -140,5 +140,5 @@ void smc_option_left_behind(const struct smc_sock *listener)
 	if (!rcu_access_pointer(listener->conn.sk->sk_reuseport_cb) || atomic_xchg(&stays, 1))
 		return;
 	__module_get(THIS_MODULE);
-	pr_warn("smc: destroyed a listening socket whose connections others may have: the module stays\n");
+	pr_warn("smc: a listening socket was destroyed, and others may have its connections: the module stays\n");
 }

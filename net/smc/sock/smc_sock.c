@@ -222,11 +222,17 @@ void smc_sock_news(struct smc_sock *smc)
 		smc_sock_queue_work(smc, 0);
 }
 
+/* close() looks itself, behind its last change of the state */
+static bool is_being_closed(const struct smc_sock *smc)
+{
+	return smc_sock_state(smc) == SMC_SOCK_ACTIVE && READ_ONCE(smc->conn.released);
+}
+
 static void on_progress(struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_of(conn);
 
-	if (smc_sock_state(smc) != SMC_SOCK_ORPHANED)
+	if (smc_sock_state(smc) != SMC_SOCK_ORPHANED && !is_being_closed(smc))
 		smc_sock_news(smc);
 }
 
@@ -347,8 +353,10 @@ bool smc_sock_look(struct smc_sock *smc)
  */
 static void look_later(struct smc_sock *smc)
 {
-	smc->patience = clamp(2 * smc->patience, 1UL, (unsigned long)HZ);
-	smc_sock_queue_work(smc, smc->patience);
+	unsigned long patience = clamp(2 * READ_ONCE(smc->patience), 1UL, (unsigned long)HZ);
+
+	WRITE_ONCE(smc->patience, patience);
+	smc_sock_queue_work(smc, patience);
 }
 
 /**
@@ -366,7 +374,7 @@ void smc_sock_run_work(struct smc_sock *smc)
 	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_accept_is_over(smc))
 		smc_intake_work(smc);
 	else if (smc_sock_look(smc))
-		smc->patience = 0;
+		WRITE_ONCE(smc->patience, 0);
 	else
 		look_later(smc);
 	set_active_memcg(old);

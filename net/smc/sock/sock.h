@@ -98,8 +98,9 @@ struct smc_accept_queue {
  * @callers: system calls that wait for the end of the handshake
  * @work: the next look
  * @caller_work: in the list of the task that runs the work in place of a kworker
- * @has_caller: bit 0: it is in such a list; see caller_work.c
- * @patience: jiffies until @work comes again, while a program owns the socket; used by @work alone
+ * @is_collected: bit 0: it is in such a list; see caller_work.c
+ * @patience: jiffies until @work comes again, while a program owns the socket; without a lock: a
+ *	kworker and a task in connect() change it
  * @is_attached: TCP wakes us
  * @owns_sk: there is no struct socket: the sock is ours to close
  * @users: the socket while it is active, and system calls inside of @conn: the last one releases it
@@ -121,8 +122,8 @@ struct smc_accept_queue {
  * @listed: in smc_net.socks, see list.c
  * @rcu: frees it
  *
- * Protected by the socket lock, unless said otherwise; @child, @ready, @news
- * and @parked by the listener's queue lock, @listed by smc_net.socks_lock.
+ * Protected by the socket lock, unless said otherwise; @child, @ready, @news and @parked by the
+ * listener's queue lock, @caller_work by smc_collectors.lock, @listed by smc_net.socks_lock.
  */
 struct smc_sock {
 	struct smc_conn conn;
@@ -135,7 +136,7 @@ struct smc_sock {
 	wait_queue_head_t callers;
 	struct delayed_work work;
 	struct list_head caller_work;
-	unsigned long has_caller;
+	unsigned long is_collected;
 	unsigned long patience;
 	bool is_attached;
 	bool owns_sk;
@@ -166,7 +167,7 @@ static inline struct smc_sock *smc_of(const struct smc_conn *conn)
 	return container_of(conn, struct smc_sock, conn);
 }
 
-/* In socket_wq.flags, of which the kernel uses the lowest bits: the queue is smc_sock.wq */
+/* A bit of socket_wq.flags, whose lowest bits are the kernel's. It marks smc_sock.wq */
 #define SMC_WQ_IS_OURS	BIT(BITS_PER_LONG - 1)
 
 /**
@@ -186,7 +187,7 @@ static inline struct smc_sock *smc_sk(const struct sock *sk)
 	return NULL;
 }
 
-/* TCP's own, which is the same for all socks */
+/* sk_data_ready of a TCP sock that nobody has taken: the same for all. See take_tables() */
 extern void (*smc_tcp_data_ready)(struct sock *sk);
 
 /*
@@ -305,7 +306,7 @@ static inline bool smc_accept_is_killed(const struct smc_sock *smc)
 	       inet_sk_state_load(smc->conn.sk) != TCP_LISTEN;
 }
 
-/* Does the socket listen no more for us, and its next look is to find out? Any context. */
+/* Does it no longer listen for SMC (killed, or taken)? The next look ends it. Any context. */
 static inline bool smc_accept_is_over(const struct smc_sock *smc)
 {
 	return smc_accept_is_killed(smc) || smc_sock_is_taken(smc->conn.sk);

@@ -372,7 +372,7 @@ static const struct proto_ops *fill_ops(int family, const struct proto_ops *tcp)
 	ops->setsockopt = smc_setsockopt;
 	ops->getsockopt = smc_getsockopt;
 #ifdef SMC_HAVE_GETSOCKOPT_ITER
-	ops->getsockopt_iter = NULL;	/* by getsockopt */
+	ops->getsockopt_iter = NULL;	/* the kernel calls getsockopt then */
 #endif
 	ops->sendmsg = smc_sendmsg;
 	ops->recvmsg = smc_recvmsg;
