@@ -257,16 +257,22 @@ static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
 	return child;
 }
 
-static void end_children(struct smc_sock *listener)
+/* From now on, nothing more is taken out of TCP's queue: TCP decides what becomes of it */
+static void end_intake(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
-	struct smc_sock *child;
-	struct sock *sk;
 
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	spin_lock_irq(&q->lock);
 	WRITE_ONCE(q->ended, true);
 	spin_unlock_irq(&q->lock);
+}
+
+static void end_children(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+	struct sock *sk;
+
 	while ((child = pop_child(listener, false))) {
 		smc_conn_get(&child->conn);
 		sk = child->conn.sk;
@@ -293,6 +299,7 @@ void smc_accept_end(struct smc_sock *listener)
 
 	sock_owned_by_me(sk);
 	smc_conn_get(&listener->conn);
+	end_intake(listener);
 	if (sk->sk_state == TCP_LISTEN)
 		smc_option_disown_children(listener, false);
 	else	/* TCP's queue is empty */
@@ -321,6 +328,7 @@ void smc_accept_hand_over(struct smc_sock *listener)
 
 	sock_owned_by_me(sk);
 	smc_option_withdraw(listener);
+	end_intake(listener);
 	smc_option_disown_children(listener, true);
 	end_children(listener);
 	smc_list_remove(listener);
