@@ -339,12 +339,19 @@ void smc_accept_hand_over(struct smc_sock *listener)
 		sk->sk_data_ready(sk);
 }
 
-/* Return: what is attached, with a reference, NULL if the socket is TCP's now, or an error */
+/*
+ * may_listen() has tested the operations without the lock: another thread may have made the socket
+ * TCP meanwhile.
+ *
+ * Return: what is attached, with a reference, NULL if the socket is TCP's now, or an error.
+ */
 static struct smc_sock *prepare_to_listen(struct socket *sock, bool *is_new)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = smc_sk(sk);
 
+	if (!smc_ops_are_ours(sock))
+		return NULL;
 	if (smc && smc_accept_is_killed(smc)) {	/* its kworker is not there yet */
 		smc_accept_end(smc);
 		smc = NULL;
@@ -531,12 +538,14 @@ static void pass_on(struct smc_sock *listener)
 		smc_sock_news(listener);
 }
 
-static struct smc_sock *look_for_child(struct smc_sock *listener)
+static struct smc_sock *look_for_child(struct smc_sock *listener, long timeo)
 {
 	int err = 0;
 
 	if (smc_accept_has_steps(listener))
 		err = smc_intake_steps(listener);
+	if (err && timeo)
+		err = sock_intr_errno(timeo);	/* SO_RCVTIMEO rules out a restart */
 	if (err)
 		return ERR_PTR(err);
 	finish_overtaken(listener);
@@ -552,7 +561,7 @@ static struct smc_sock *try_child(struct smc_sock *listener, long timeo)
 	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN ||
 	    inet_sk_state_load(listener->conn.sk) != TCP_LISTEN)
 		return ERR_PTR(-EINVAL);
-	child = look_for_child(listener);
+	child = look_for_child(listener, timeo);
 	if (child)
 		return child;
 	if (!timeo)

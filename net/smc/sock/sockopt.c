@@ -121,11 +121,12 @@ static int check_byte_stream_locked(struct socket *sock, int error)
 
 	if (!smc_ops_are_ours(sock))
 		return 0;
-	if (!smc || smc->state == SMC_SOCK_INIT) {
+	/* While listen() runs without the lock, TCP listens and smc->state is SMC_SOCK_INIT */
+	if ((!smc || smc->state == SMC_SOCK_INIT) && sock->sk->sk_state != TCP_LISTEN) {
 		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
 		return 0;
 	}
-	if (smc->state == SMC_SOCK_ACTIVE)
+	if (smc && smc->state == SMC_SOCK_ACTIVE)
 		return error;
 	return -ENOTCONN;
 }

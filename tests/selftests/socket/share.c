@@ -2,6 +2,7 @@
 /* One socket in several hands: threads, processes, duplicates, passed descriptors */
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static void write_records(void *arg)
 }
 
 /* Each send() is in one piece, and those of one thread are in order */
-TEST(several_writers, .seconds = 60)
+TEST(several_writers)
 {
 	struct record_writer w[THREADS];
 	char record[RECORD], expected[RECORD];
@@ -224,7 +225,7 @@ static void count_bytes(void *arg)
 }
 
 /* Every byte goes to exactly one reader; all see the end */
-TEST(several_readers, .seconds = 60)
+TEST(several_readers)
 {
 	static uint8_t buf[10000];
 	struct byte_counter c[THREADS] = {};
@@ -263,7 +264,7 @@ static void send_megabyte(void *arg)
 }
 
 /* All four blocked in turn by small buffers */
-TEST(both_directions_at_once, .seconds = 60)
+TEST(both_directions_at_once)
 {
 	struct worker one, two;
 	struct worker *workers[] = { &one, &two };
@@ -367,7 +368,7 @@ TEST(disconnect_under_woken_reader, .alone = true, .applies = only_smc)
 }
 
 /* Questions about the state while data moves */
-TEST(asked_while_busy, .seconds = 60)
+TEST(asked_while_busy)
 {
 	struct byte_counter c[2] = {};
 	struct worker sender;
@@ -424,5 +425,51 @@ TEST(shutdown_under_writer)
 			pattern_check(buf, n, offset);
 		worker_join(&worker);
 		pair_close(fd);
+	}
+}
+
+/**
+ * struct refusal - a listener which another thread makes a TCP socket meanwhile
+ * @fd: the socket
+ * @start: both threads begin together
+ */
+struct refusal {
+	int fd;
+	pthread_barrier_t start;
+};
+
+/* TCP has no such ULP; a program that asks for one wants TCP's byte stream */
+static void ask_for_ulp(void *arg)
+{
+	struct refusal *r = arg;
+
+	pthread_barrier_wait(&r->start);
+	EQ(setsockopt(r->fd, SOL_TCP, TCP_ULP, "none", 4), -1);
+}
+
+/* The socket is SMC or TCP afterwards, never both: connections arrive, and close() frees it */
+TEST(listen_while_falling_back)
+{
+	struct refusal r;
+	struct worker worker;
+	int i, client, server;
+
+	OK(pthread_barrier_init(&r.start, NULL, 2));
+	for (i = 0; i < 100; i++) {
+		struct addr any = server_bind_address();
+
+		r.fd = new_server();
+		OK(bind(r.fd, &any.sa, any.len));
+		worker_start(&worker, ask_for_ulp, &r);
+		pthread_barrier_wait(&r.start);
+		OK(listen(r.fd, 5));
+		worker_join(&worker);
+		client = connect_to(r.fd);
+		server = accept_from(r.fd);
+		send_text(client, "here");
+		expect_text(server, "here");
+		close(client);
+		close(server);
+		close(r.fd);
 	}
 }
