@@ -9,7 +9,8 @@
  *
  * A step holds locks of the socket that it is for: that of a listening socket, for example, which
  * accept() waits for. The scheduler may stop the task meanwhile, for as long as the quota of its
- * cgroup says. So a task takes the steps of sockets of its own cgroup only.
+ * cgroup says. So a task takes the steps of sockets of its own cgroup only. A task of low priority
+ * takes none: other tasks of the cgroup may keep it off the processor.
  */
 
 #include <linux/cgroup.h>
@@ -35,10 +36,15 @@ struct smc_collectors {
 
 static DEFINE_PER_CPU(struct smc_collectors, all_collectors);
 
+static bool has_low_priority(const struct task_struct *task)
+{
+	return task->policy == SCHED_IDLE || task_nice(task) > 0;
+}
+
 /**
  * smc_caller_work_begin() - a system call collects events from now on
  * @work: of the caller, for smc_caller_work_end(); nothing is collected for a kernel thread, nor on
- *	a socket without a file, whose user may hold locks
+ *	a socket without a file, whose user may hold locks, nor for a task of low priority
  * @sock: the socket of the call
  *
  * The caller may hold locks. Does not sleep.
@@ -48,7 +54,7 @@ void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *so
 	unsigned long flags;
 
 	work->collectors = NULL;
-	if (!sock->file || current->flags & PF_KTHREAD)
+	if (!sock->file || current->flags & PF_KTHREAD || has_low_priority(current))
 		return;
 	work->collectors = raw_cpu_ptr(&all_collectors);
 	work->task = current;
