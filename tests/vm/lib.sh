@@ -12,7 +12,7 @@
 . /run/vm/config
 PATH=${VM_TOOLS:-/nonexistent}:${VM_SELFTESTS:-/nonexistent}:$PATH
 
-WAIT_LIMIT=${WAIT_LIMIT:-$((20 * ${VM_SLOW:-1}))}
+WAIT_LIMIT=${WAIT_LIMIT:-$((60 * ${VM_SLOW:-1}))}
 OBJECTS=/sys/kernel/debug/smc/objects
 
 _points=0

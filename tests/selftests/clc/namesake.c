@@ -61,7 +61,7 @@ static int fall_silent(int listener)
  * The application waits for the attacker once, and then no more for 10 seconds. All of its
  * connections are SMC.
  */
-TEST(declines_and_silence, .applies = client_attacks, .seconds = 60, .alone = true)
+TEST(declines_and_silence, .applies = client_attacks, .alone = true)
 {
 	int listener = listen_any(100), silent[CONNECTS], i, late = 0;
 	long usual;

@@ -11,7 +11,7 @@
 #include "../../modules/smc_synopt.h"
 #include "peer.h"
 
-#define PATIENCE	5000	/* longer than any answer takes that depends on no timer */
+#define PATIENCE	60000	/* longer than any answer takes that depends on no timer */
 
 void set_sysctl(const char *name, int value)
 {

@@ -12,7 +12,7 @@
 
 #define FROM_CLIENT	.applies = client_attacks
 #define FROM_SERVER	.applies = server_attacks
-#define ANSWER_MS	5000
+#define ANSWER_MS	60000
 #define CROWD		200	/* a hundred had been enough to overflow the stack of interrupts */
 
 static struct device dev;
@@ -52,7 +52,7 @@ static void expect_refusal(int fd)
 }
 
 /* Each server is told that its client's DMB is that of the next server */
-TEST(cross_wired_servers, FROM_CLIENT, .seconds = 120, .alone = true)
+TEST(cross_wired_servers, FROM_CLIENT, .alone = true)
 {
 	int listener = listen_any(CROWD + 10), fd[CROWD], i;
 	uint64_t token[CROWD];
@@ -69,7 +69,7 @@ TEST(cross_wired_servers, FROM_CLIENT, .seconds = 120, .alone = true)
 }
 
 /* Whoever names the device's address has not proved to be near, and gets no memory */
-TEST(no_memory_for_strangers, FROM_CLIENT, .seconds = 120, .alone = true)
+TEST(no_memory_for_strangers, FROM_CLIENT, .alone = true)
 {
 	int listener = listen_any(CROWD + 10), fd[CROWD], i;
 	uint64_t before, token;

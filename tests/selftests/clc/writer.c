@@ -357,7 +357,7 @@ TEST(wrong_block_type, HOSTILE)
 }
 
 /* Flags in every combination, with cursors that are right */
-TEST(all_flags, HOSTILE, .seconds = 60)
+TEST(all_flags, HOSTILE)
 {
 	int flags;
 
@@ -539,7 +539,7 @@ static uint32_t next_random(void)
 }
 
 /* Noise in the control block while the application reads and writes */
-TEST(noise, HOSTILE, .seconds = 60)
+TEST(noise, HOSTILE)
 {
 	char buf[3000];
 	int i, j;

@@ -54,7 +54,7 @@ static void tell(const struct lie *lie)
 	cdc_send(&h);
 }
 
-TEST(forged_cursors, .seconds = 60)
+TEST(forged_cursors)
 {
 	size_t i;
 
@@ -460,7 +460,7 @@ TEST(deaf_on_open_link, PATIENT, .alone = true)
 }
 
 /* Random lies: the connection is aborted, or nothing happens */
-TEST(random_messages_of_control, .seconds = 60)
+TEST(random_messages_of_control)
 {
 	int round;
 

@@ -14,7 +14,7 @@
 #define EYE_R		0xe2d4c3d9
 #define SIZE_CODE	2	/* RING_BYTES */
 #define MTU_1024	3
-#define ANSWER_MS	5000
+#define ANSWER_MS	60000
 #define BRIEF_MS	10
 
 static struct msg msg, reply;

@@ -123,7 +123,7 @@ static void must_accept(const struct expected *expected)
 	EQ(get(&reply, expected->at, expected->bytes), expected->value);
 }
 
-TEST(proposal_fields, .seconds = 60, .applies = as_client)
+TEST(proposal_fields, .applies = as_client)
 {
 	for (now = with_v1(chosen) ? proposals_v1 : proposals_v2; now->what; now++) {
 		row_begin(now);
@@ -302,17 +302,17 @@ static void each(const struct row *rows)
 	}
 }
 
-TEST(end_fields, .seconds = 60)
+TEST(end_fields)
 {
 	each(ends);
 }
 
-TEST(accept_fields, .seconds = 60, .applies = as_server)
+TEST(accept_fields, .applies = as_server)
 {
 	each(with_v1(chosen) ? accepts_v1 : accepts_v2);
 }
 
-TEST(confirm_fields, .seconds = 60, .applies = as_client)
+TEST(confirm_fields, .applies = as_client)
 {
 	each(with_v1(chosen) ? confirms_v1 : confirms_v2);
 }

@@ -105,7 +105,7 @@ static uint32_t why_declined(void)
  * One connection pays for a port that acknowledges everything and answers nothing (R-LTO-02); those
  * after it are TCP at once, and after a while it is tried again
  */
-TEST(silence_is_remembered, .seconds = 60, .alone = true, .applies = as_client)
+TEST(silence_is_remembered, .alone = true, .applies = as_client)
 {
 	long end;
 
@@ -640,7 +640,7 @@ static int larger(int a, int b)
 	return a > b ? a : b;
 }
 
-TEST(rate_of_others, .seconds = 60, .alone = true, .applies = as_client_v2)
+TEST(rate_of_others, .alone = true, .applies = as_client_v2)
 {
 	int alone = 0, beside = 0, listener = listen_any(50), i;
 

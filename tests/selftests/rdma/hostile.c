@@ -7,8 +7,8 @@
 
 #include "hostile.h"
 
-#define ANSWER_MS	5000
-#define LONGEST_MS	15000	/* retries of the queue pair, and the longest timer of LLC */
+#define ANSWER_MS	60000
+#define LONGEST_MS	60000	/* retries of the queue pair, and the longest timer of LLC */
 
 static int bystanders[2];
 

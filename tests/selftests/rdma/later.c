@@ -101,7 +101,7 @@ static const struct row confirms_v2[] = {
 	{}
 };
 
-TEST(later_confirm_fields, .seconds = 60, .applies = as_client)
+TEST(later_confirm_fields, .applies = as_client)
 {
 	each(confirms);
 	if (with_v2(chosen))
@@ -135,7 +135,7 @@ static const struct row accepts_v2[] = {
 	{}
 };
 
-TEST(later_accept_fields, .seconds = 60, .applies = as_server)
+TEST(later_accept_fields, .applies = as_server)
 {
 	each(accepts);
 	if (with_v2(chosen))
@@ -493,7 +493,7 @@ static void spoil_group(const struct hostile *in)
  * A group that no connection can join has a queue pair and memory all the same, as long as one is
  * in it. So it counts, and at the limit the last group is joined although it is in doubt.
  */
-TEST(groups_out_of_sync, .seconds = 60, .alone = true, .applies = as_client)
+TEST(groups_out_of_sync, .alone = true, .applies = as_client)
 {
 	long end = now_ms() + scaled(20000);
 	int nr;
@@ -525,7 +525,7 @@ TEST(groups_out_of_sync, .seconds = 60, .alone = true, .applies = as_client)
  * A peer with the address and the ids of a client says that it does not know the group, and takes
  * all places for first contacts. The client goes on in its group, which proves that it knows it.
  */
-TEST(group_in_doubt, .seconds = 60, .alone = true, .applies = as_client)
+TEST(group_in_doubt, .alone = true, .applies = as_client)
 {
 	static struct hostile silent[FORMING_OF_KEY], other;
 	int i;
@@ -551,7 +551,7 @@ TEST(group_in_doubt, .seconds = 60, .alone = true, .applies = as_client)
 }
 
 /* A peer that claims to be many takes no more than a part of the 256 that all may form at a time */
-TEST(groups_of_many_names, .seconds = 60, .alone = true, .applies = as_client)
+TEST(groups_of_many_names, .alone = true, .applies = as_client)
 {
 	static struct hostile many[FORMING_OF_CLASS + 1];
 	int i;
@@ -674,7 +674,7 @@ static uint32_t why_declined(void)
  * What the attacker did not want is given back at once, and when it goes on so, it is no longer
  * offered any: a client is in another group then, a server out of sync.
  */
-TEST(keys_refused, .seconds = 60, .alone = true)
+TEST(keys_refused, .alone = true)
 {
 	int before, nr = 0;
 
@@ -706,7 +706,7 @@ static void limit_conns(struct msg *msg)
 }
 
 /* A client that is told to join a group that is full has made an RMB for that */
-TEST(full_group, .seconds = 60, .alone = true, .applies = as_server_v2)
+TEST(full_group, .alone = true, .applies = as_server_v2)
 {
 	int before, i;
 

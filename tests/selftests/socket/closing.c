@@ -43,7 +43,7 @@ static bool connect_to_closing(unsigned int round, int client)
 	return connected;
 }
 
-TEST(close_of_listener_in_handshake, .applies = only_smc, .alone = true, .seconds = 60)
+TEST(close_of_listener_in_handshake, .applies = only_smc, .alone = true)
 {
 	unsigned int i;
 
@@ -88,7 +88,7 @@ static bool only_smcd(int index)
  * A reset may come any time later than the memory of the server went. Kernels that keep options of
  * AF_SMC to themselves lose none, and then this is the test above.
  */
-TEST(close_of_listener_reset_late, .applies = only_smcd, .alone = true, .seconds = 60)
+TEST(close_of_listener_reset_late, .applies = only_smcd, .alone = true)
 {
 	unsigned int i;
 

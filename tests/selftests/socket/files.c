@@ -99,7 +99,7 @@ TEST(splice_in_to_closed)
 	FAILS(splice(pipe[0], NULL, fd[0], NULL, 100, 0), EPIPE);
 }
 
-TEST(splice_between_sockets, .seconds = 60)
+TEST(splice_between_sockets)
 {
 	static char buf[65536];
 	int from[2], to[2], pipe[2];
@@ -188,7 +188,7 @@ TEST(splice_keeps_data)
 	}
 }
 
-TEST(sendfile_all, .seconds = 60)
+TEST(sendfile_all)
 {
 	int fd[2], file = pattern_file(), status;
 	off_t offset = 0;

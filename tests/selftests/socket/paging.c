@@ -231,7 +231,7 @@ static void own_listener(struct hog *hog, void *page)
 }
 
 /* Nor do they slow down the sockets of another user. A machine may stumble once, not each time. */
-TEST(owned_sockets_delay_nobody, .applies = can_keep_pages, .alone = true, .seconds = 40)
+TEST(owned_sockets_delay_nobody, .applies = can_keep_pages, .alone = true)
 {
 	struct bystander bystander = bystander_start(measure_smc);
 	struct hog *hogs = calloc(2 * KWORKERS, sizeof(*hogs));

@@ -14,7 +14,7 @@
 
 #include "pair.h"
 
-#define WAIT_MS		scaled(10000)	/* a condition that has not come true by then never will */
+#define WAIT_MS		scaled(60000)	/* a condition that has not come true by then never will */
 
 long now_ms(void)
 {

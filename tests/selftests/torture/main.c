@@ -30,7 +30,7 @@ static struct {
 	uint64_t bytes;
 	int first_kind;
 	int nr_kinds;
-} options = { .connections = 20, .seconds = 10, .patience = 60, .bytes = 4 << 20,
+} options = { .connections = 20, .patience = 60, .bytes = 4 << 20,
 	      .nr_kinds = 4 };
 
 /* Arguments of socket() for both sides, and the address family between them */

@@ -17,6 +17,7 @@ LOG_LIMIT = 20
 OTHER_GUEST_LIMIT = 20
 KMEMLEAK_LIMIT = 180
 DEBUG_FACTOR = 3
+EMULATION_FACTOR = 2
 HANG_LIMIT = 2
 QUIET = 0.7
 TICK = 0.2
@@ -44,6 +45,12 @@ class Spec:
         """How many times longer everything may take."""
         return DEBUG_FACTOR if self.is_debug() else 1
 
+    def guest_slowness(self, accel):
+        """The same for what a guest waits for. Another guest may need the processor at any time,
+        which the load at boot does not tell."""
+        least = 1 if accel == 'kvm' else EMULATION_FACTOR
+        return max(least, self.slowness() * clock.crowding()) * clock.scale()
+
     @classmethod
     def for_test(cls, test, kernel, config):
         return cls(kernel=kernel, guests=test.guests, peer=test.peer, cpus=test.cpus,
@@ -65,7 +72,7 @@ def _machine(spec, index, accel, folder, wires):
     config = dict(spec.config, VM_AGENT=paths.GUEST / 'agent.sh', VM_DIR=paths.VM,
                   VM_GUEST=topology.guest_names(2)[index], VM_GUESTS=spec.guests,
                   VM_KERNEL=kernel.name, VM_KERNEL_DIR=kernel.folder, VM_RELEASE=kernel.release,
-                  VM_SLOW=math.ceil(spec.slowness() * clock.crowding() * clock.scale()),
+                  VM_SLOW=math.ceil(spec.guest_slowness(accel)),
                   VM_INTREE='1' if intree else '')
     if intree:
         config['VM_MODULES'] = ''
