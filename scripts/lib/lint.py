@@ -2,6 +2,7 @@
 """Checks that run another program: each takes a Tree and returns a list of problems."""
 
 import concurrent.futures
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -117,8 +118,9 @@ class Clean:
         os.makedirs(folder, exist_ok=True)
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
-            if time.time() - os.path.getmtime(path) > FORGET_SECONDS:
-                os.unlink(path)
+            with contextlib.suppress(FileNotFoundError):    # another run forgets it as well
+                if time.time() - os.path.getmtime(path) > FORGET_SECONDS:
+                    os.unlink(path)
 
     def _mark(self, path, *words):
         with open(path, 'rb') as file:
@@ -134,12 +136,27 @@ class Clean:
             pass
 
 
+def find_camelcase(source, folder):
+    """
+    Lets checkpatch look for the kernel's own CamelCase names, which it keeps in the current folder:
+    of several at once, some would read the file before all names are in it.
+    """
+    with open(os.path.join(folder, '.lock'), 'w', encoding='ascii') as lock, \
+            tempfile.TemporaryDirectory() as scratch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        path = os.path.join(scratch, 'a.c')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('int CamelCase;\n')
+        run(['perl', source + '/scripts/checkpatch.pl', '--root', source, '--strict', '-f', path],
+            folder)
+
+
 def checkpatch(tree, top):
     """The kernel's coding style, of files that it has not yet found clean."""
     source = kernel(top, 'source-6.12')
-    # checkpatch remembers the kernel's own CamelCase names in the current folder.
     folder = os.path.join(cache(), 'checkpatch')
     clean = Clean(os.path.join(folder, 'clean'))
+    find_camelcase(source, folder)
     groups = {}
     for name in tree.below('net', 'include', 'tests', 'tools', suffix=('.c', '.h')):
         groups.setdefault(ignored_types(name), []).append(name)

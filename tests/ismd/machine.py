@@ -14,7 +14,10 @@ import subprocess
 import tempfile
 
 QEMU = "qemu-system-x86_64"
-LIMIT = 30
+LIMIT = 120         # seconds; only what hangs takes this long
+# Between two commands QEMU takes one message of the host at least; an arrival has one for each
+# vector
+ROUNDS = 4
 SLOT = 4
 ID = 0x11101af4
 
@@ -156,6 +159,12 @@ class Machine:
         if came:        # one that comes between the two commands must not be lost
             self.ask(f"writel {at:#x} 0")
         return bool(came)
+
+    def settle(self):
+        """Until QEMU has taken what the host sent before; interrupts that came are forgotten."""
+        for _ in range(ROUNDS):
+            for vector in range(self.vectors):
+                self.interrupted(vector)
 
     def write(self, offset, value):
         self.ask(f"writeq {MEMORY + offset:#x} {value:#x}")

@@ -158,7 +158,7 @@ rdma_addressed() {
 	rdma_tries=0
 	until grep -qs '^fd0' "/sys/class/infiniband/$1/ports/1/gids/"*; do
 		rdma_tries=$((rdma_tries + 1))
-		[ $rdma_tries -lt 200 ] || return 1
+		[ $rdma_tries -lt $((600 * ${VM_SLOW:-1})) ] || return 1
 		sleep 0.1
 	done
 }
@@ -277,7 +277,7 @@ talk_turn() {
 
 # talk_points CASE...: one test point for each
 talk_points() {
-	timeout $((120 * $#)) smc_run "$talk_program" call "$talk_address" "$talk_port" "$@" \
+	timeout $((120 * $# * ${VM_SLOW:-1})) smc_run "$talk_program" call "$talk_address" "$talk_port" "$@" \
 		>/tmp/talked 2>&1
 	talk_status=$?	# 1: one of the cases failed
 	for talk_case; do

@@ -27,7 +27,8 @@ rdma_peer_beside_talk() {
 	rdma_another_address
 	export RDMA_PEER_OTHER_ADDRESS=10.9.0.3
 	peer_patience=$(cat /proc/sys/net/ipv4/tcp_fin_timeout)
-	echo 3 >/proc/sys/net/ipv4/tcp_fin_timeout	# for closed ones whose peer says nothing
+	# For closed ones whose peer says nothing; an honest one on a busy machine needs some time
+	echo $((3 * ${VM_SLOW:-1})) >/proc/sys/net/ipv4/tcp_fin_timeout
 	smc_run "$peer_talk" serve "$SOCKET_TEST_HOST" 5999 2>"$peer_work/server" &
 	peer_server=$!
 	until ss -Hltn "sport = :5999" | grep -q LISTEN; do
@@ -51,7 +52,7 @@ rdma_peer_beside_talk() {
 # As long as the file is there, and once at least
 peer_honest() {
 	while
-		timeout $((60 * ${VM_SLOW:-1})) smc_run "$peer_talk" call "$SOCKET_TEST_HOST" 5999 \
+		timeout $((300 * ${VM_SLOW:-1})) smc_run "$peer_talk" call "$SOCKET_TEST_HOST" 5999 \
 			round_trips half_close urgent short || echo "not ok, $?"
 		[ -e "$peer_work/go-on" ]
 	do

@@ -4,6 +4,7 @@
 # The only processor loops with interrupts off: the guest is as good as dead.
 #
 # expect: hang
+# follows: lockup
 # kernels: stock-6.12
 # modules: selfcheck
 # timeout: 4

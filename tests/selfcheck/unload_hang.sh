@@ -4,6 +4,7 @@
 # rmmod never returns.
 #
 # expect: hang
+# follows: hung-task
 # kernels: stock-6.12
 # modules: selfcheck
 # timeout: 4

@@ -26,6 +26,7 @@ cp "$VM_TOOLS/smc_run" "$VM_TOOLS/libsmc-preload.so" "$_work/tools"
 # other goes over the wire.
 pair() {
 	if [ "$TRANSPORT" = rdma ]; then
+		allow_slow_handshakes
 		modprobe rdma_rxe || die "no software RoCE"
 		rdma_wire || die "no wire"
 		ip netns attach client $$ || die "no name"

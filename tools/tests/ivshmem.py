@@ -7,7 +7,7 @@ import select
 import socket
 import struct
 
-LIMIT = 30          # seconds; only what hangs takes this long
+LIMIT = 120         # seconds; only what hangs takes this long
 MEMORY = -1
 
 

@@ -108,9 +108,22 @@ apt_open()
 	END
 }
 
+# apt_again COMMAND... - up to three times: what apt itself does not try again is a mirror that has
+# changed between index and file.
+apt_again()
+{
+	local tries
+
+	for tries in 1 2 3; do
+		"$@" && return
+		echo "try $tries failed: $*"
+	done
+	return 1
+}
+
 apt_update()
 {
-	apt-get -c "$apt_dir/apt.conf" -o APT::Update::Error-Mode=any update
+	apt_again apt-get -c "$apt_dir/apt.conf" -o APT::Update::Error-Mode=any update
 }
 
 # apt_field PACKAGE FIELD - a field of the candidate version.
@@ -134,11 +147,19 @@ apt_unpack()
 
 	shift
 	debs=$(mktemp -d "$apt_dir/archives/get.XXXXXX") || return
-	(cd "$debs" && apt-get -c "$apt_dir/apt.conf" download "$@") || return
+	(cd "$debs" && apt_again apt-get -c "$apt_dir/apt.conf" download "$@") || return
 	for pkg in "$debs"/*.deb; do
 		dpkg-deb -x "$pkg" "$to" || return
 	done
 	rm -rf "$debs"
+}
+
+# apt_keep_cached - use the copy of $name that is in the cache, and ask again in an hour, not on
+# every call.
+apt_keep_cached()
+{
+	say "$name: using the cached $(basename "$(current_dir)")"
+	touch -d "$((max_age_days * 24 - 1)) hours ago" "$kernels/$name/current-$recipe"
 }
 
 # apt_refresh - fetch the index files. Returns 1 when that fails but an older
@@ -148,10 +169,8 @@ apt_refresh()
 	if current_dir >/dev/null; then
 		say "$name: look for a newer version"
 		apt_update >>"$log" 2>&1 </dev/null && return 0
-		say "$name: cannot fetch the package lists (log: $log), using the cached $(basename "$(current_dir)")"
-		# Ask again in an hour, not on every call.
-		touch -d "$((max_age_days * 24 - 1)) hours ago" \
-			"$kernels/$name/current-$recipe"
+		say "$name: cannot fetch the package lists (log: $log)"
+		apt_keep_cached
 		return 1
 	fi
 	step "fetch the package lists" "no network, or no such suite on this mirror" apt_update

@@ -8,6 +8,7 @@
 
 #define HOSTILE		.applies = client_attacks
 #define ANSWER_MS	60000
+#define SILENT_S	scaled(3)	/* enough for all that comes before the silence */
 
 /* Decline codes of Linux peers */
 #define NO_RDMA_DEVICE	0x03030002
@@ -518,16 +519,18 @@ TEST(confirm_with_wrong_token, HOSTILE)
 /* The server would decline, but so has the client already: a second one would be data (R-DEC-12) */
 TEST(decline_behind_wrong_confirm, HOSTILE)
 {
+	static struct msg both;
 	int listener, fd = begin(&listener);
 
 	attacker_send(fd, &msg);
 	attacker_expect(fd, &reply, ACCEPTED);
-	accept_or_confirm(&msg, CONFIRM, &dev, get(&reply, AT_TOKEN, 8) + 1000, 1);
-	EQ(send(fd, msg.bytes, msg.len, MSG_MORE), msg.len);
+	accept_or_confirm(&both, CONFIRM, &dev, get(&reply, AT_TOKEN, 8) + 1000, 1);
 	decline(&msg, DECLINE_LONG, 0x03030000);
-	memcpy(msg.bytes + msg.len, "glued", 5);
-	msg.len += 5;
-	attacker_send(fd, &msg);
+	memcpy(both.bytes + both.len, msg.bytes, msg.len);
+	both.len += msg.len;
+	memcpy(both.bytes + both.len, "glued", 5);
+	both.len += 5;
+	attacker_send(fd, &both);	/* in one segment */
 	expect_fallback(fd, listener, "glued");
 }
 
@@ -630,16 +633,16 @@ static void silent_after(size_t bytes)
 	int listener, fd = begin(&listener);
 	long start;
 
-	set_handshake_timeout(1);
+	set_handshake_timeout(SILENT_S);
 	close(fd);
-	fd = attacker_connect(listener);
 	start = now_ms();
+	fd = attacker_connect(listener);
 	if (bytes)
 		EQ(send(fd, msg.bytes, bytes, 0), bytes);
 	if (bytes == msg.len)
 		attacker_expect(fd, &reply, ACCEPTED);
 	attacker_expect(fd, &reply, ENDED);
-	TRUE(now_ms() - start >= 900);
+	TRUE(now_ms() - start >= SILENT_S * 500);	/* ticks of a busy guest may come fast */
 	expect_refused(fd, listener);
 }
 
@@ -667,7 +670,7 @@ TEST(silence_in_confirm, HOSTILE)
 {
 	int listener, fd = begin(&listener);
 
-	set_handshake_timeout(1);
+	set_handshake_timeout(SILENT_S);
 	close(fd);
 	fd = attacker_connect(listener);
 	attacker_send(fd, &msg);
@@ -678,24 +681,22 @@ TEST(silence_in_confirm, HOSTILE)
 	expect_refused(fd, listener);
 }
 
-/* A byte now and then is not enough to keep a handshake alive */
+/* A byte now and then is not enough to keep a handshake alive: it ends before the last one */
 TEST(dripping, HOSTILE)
 {
 	int listener, fd = begin(&listener);
-	long start;
 	size_t i;
 
 	set_handshake_timeout(1);
 	close(fd);
 	fd = attacker_connect(listener);
-	start = now_ms();
 	for (i = 0; i < 100; i++) {
 		if (send(fd, msg.bytes + i, 1, MSG_NOSIGNAL) < 0)
 			break;
 		if (attacker_wait(fd, &reply, 100) != SILENCE)
 			break;
 	}
-	TRUE(now_ms() - start < scaled(4000));
+	TRUE(i < 100);
 	expect_refused(fd, listener);
 }
 
@@ -712,6 +713,20 @@ static long good_connection(int listener)
 	return now_ms() - start;
 }
 
+/* The shortest of some: a machine may stumble once, not each time */
+static long good_connections(int listener)
+{
+	long least = good_connection(listener), took;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		took = good_connection(listener);
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
 /* Many who say nothing delay nobody else */
 TEST(silent_crowd, HOSTILE)
 {
@@ -721,20 +736,17 @@ TEST(silent_crowd, HOSTILE)
 	close(listener);
 	close(fd);
 	listener = listen_any(200);
-	good_connection(listener);
-	before = good_connection(listener);
+	before = good_connections(listener);
 	for (i = 0; i < 150; i++)
 		attacker_connect(listener);
-	after = good_connection(listener);
+	after = good_connections(listener);
 	if (after > 3 * before + scaled(200))
 		FAIL("a connection takes %ld ms, and %ld ms beside 150 silent ones", before, after);
-	for (i = 0; i < 20; i++)
-		good_connection(listener);
 }
 
 /*
  * More of them than the backlog has places: with TCP, accept() would take them all. A SYN that
- * finds no place is sent again after a second; that is all they may have to wait.
+ * finds no place is sent again after 1, 3, 7 seconds; that is all they may have to wait.
  */
 TEST(silent_crowd_beyond_backlog, HOSTILE)
 {
@@ -749,7 +761,7 @@ TEST(silent_crowd_beyond_backlog, HOSTILE)
 	for (i = 0; i < 10; i++)
 		attacker_connect(listener);
 	after = good_connection(listener);
-	if (after > scaled(2500))
+	if (after > scaled(10000))
 		FAIL("a connection takes %ld ms beside 10 silent ones", after);
 	for (i = 0; i < 20; i++)
 		good_connection(listener);

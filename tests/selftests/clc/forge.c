@@ -11,7 +11,7 @@
 
 #define PAGE		4096
 #define OWN_BYTES	65536	/* size code 2 */
-#define WAIT_MS		5000
+#define WAIT_MS		scaled(60000)
 
 static int forge_file(void)
 {

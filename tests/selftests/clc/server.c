@@ -9,6 +9,7 @@
 
 #define HOSTILE		.applies = server_attacks
 #define ANSWER_MS	60000
+#define SILENT_S	scaled(3)	/* enough for all that comes before the silence */
 #define OUT_OF_SYNC	0x04000000
 
 static struct device dev;
@@ -288,12 +289,12 @@ static void silent_after(size_t bytes)
 	struct app app;
 	long start = now_ms();
 
-	set_handshake_timeout(1);
+	set_handshake_timeout(SILENT_S);
 	begin(&app);
 	if (bytes)
 		EQ(send(app.attacker, msg.bytes, bytes, 0), bytes);
 	attacker_expect(app.attacker, &reply, ENDED);
-	TRUE(now_ms() - start >= 900);
+	TRUE(now_ms() - start >= SILENT_S * 500);	/* ticks of a busy guest may come fast */
 	app_wait(&app);
 	EQ(app.error, ETIMEDOUT);
 }
@@ -381,12 +382,29 @@ TEST(closed_in_handshake, HOSTILE)
 	attacker_expect(attacker, &msg, ENDED);
 }
 
+/* The shortest of some: a machine may stumble once, not each time */
+static long connect_time(int listener)
+{
+	long least = -1, start, took;
+	int pair[2], i;
+
+	for (i = 0; i < 10; i++) {
+		start = now_ms();
+		pair_from(listener, pair);
+		took = now_ms() - start;
+		pair_close(pair);
+		if (least < 0 || took < least)
+			least = took;
+	}
+	return least;
+}
+
 /* One silent server does not keep others from being connected to */
 TEST(others_are_not_delayed, HOSTILE)
 {
 	int silent = attacker_listen(), listener = listen_any(5), fd[20], i;
 	struct addr to = target_of(silent);
-	long start;
+	long alone = connect_time(listener), beside;
 
 	for (i = 0; i < 20; i++) {
 		fd[i] = new_client();
@@ -394,13 +412,7 @@ TEST(others_are_not_delayed, HOSTILE)
 		FAILS(connect(fd[i], &to.sa, to.len), EINPROGRESS);
 		accept_from(silent);
 	}
-	start = now_ms();
-	for (i = 0; i < 5; i++) {
-		int pair[2];
-
-		pair_from(listener, pair);
-		pair_close(pair);
-	}
-	if (now_ms() - start > scaled(2000))
-		FAIL("five connections took %ld ms", now_ms() - start);
+	beside = connect_time(listener);
+	if (beside > 3 * alone + scaled(200))
+		FAIL("a connection takes %ld ms, and %ld ms beside silent ones", alone, beside);
 }

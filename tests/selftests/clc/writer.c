@@ -21,7 +21,7 @@ static bool writer_attacks(int index)
 
 static void wait_until_free(void)
 {
-	long end = now_ms() + 10000;
+	long end = now_ms() + scaled(60000);
 
 	while (window_attached(&f.in) || window_owned(&f.out)) {
 		if (now_ms() > end)

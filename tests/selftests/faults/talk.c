@@ -14,7 +14,7 @@
 
 #define CHUNK		20000
 #define SERVER_STARTS	(1ULL << 32)	/* of its stream, in the pattern */
-#define SECONDS		60	/* no limit of the kernel is as long */
+#define SECONDS		120	/* no limit of the kernel is as long */
 
 /**
  * struct end - one of the two programs

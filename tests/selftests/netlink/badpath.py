@@ -16,16 +16,18 @@ import time
 
 import smc
 import wire
-from cases import check, equal, run
+from cases import becomes, check, equal, run
+from nl import SLOW
 from spec import Family
 from wire import ADDRESS, block, gid
 
 R2 = 4                          # net.smc.variants
 NO_PATH, PEER_DECLINED = 0x03100009, 0x05000000
 SERVER, CLIENT = 1, 0           # type of fallback counters
-FIRST = 3.0                     # seconds that the first connection may take
-AT_ONCE = 0.5                   # the others; a retry of RDMA takes longer
-RETRY_TIME = 5
+FIRST = smc.LIMIT // 2          # the first connection does not wait for the end of its handshake
+AT_ONCE = 0.5                   # a retry of RDMA takes longer
+RETRY_TIME = 10 * SLOW
+OTHERS = 10
 ROCE = (4791).to_bytes(2, 'big')
 GEN = Family('smc')
 BEFORE = 0
@@ -113,13 +115,41 @@ def traffic_class():
 
 
 def no_groups():
-    smc.eventually(lambda: groups() == 0)
-    equal('no link group is left', groups(), 0)
+    becomes('no link group is left', groups, 0)
+
+
+def pays(what):
+    """One connection tries the path at both ends, and is TCP."""
+    fails, _, good = counters()
+    took = connect()
+    print(f'# {what}: it took {took:.2f} s')
+    check(f'{what}: it has tried the path', took > AT_ONCE, took)
+    check(f'{what}: it is not late', took < FIRST, took)
+    becomes(f'{what}: both ends know', lambda: (counters()[0], counters()[2]), (fails + 2, good))
+
+
+def does_not(what):
+    """
+    One connection is TCP, and does not try the path. Returns how long it took; or nothing, if the time
+    of the path was over meanwhile, which says nothing.
+    """
+    fails, _, good = counters()
+    took = connect()
+    now = counters()
+    if now[1] != 2:
+        print(f'# {what}: the time was over')
+        return None
+    equal(f'{what}: it does not try the path', now, (fails, 2, good))
+    return took
+
+
+def is_forgotten(what):
+    check(what, smc.eventually(lambda: counters()[1] == 0, RETRY_TIME + smc.LIMIT))
 
 
 def works():
     connect()
-    equal('SMC-R works', counters(), (0, 0, 1))
+    becomes('SMC-R works', counters, (0, 0, 1))
     no_groups()
 
 
@@ -127,12 +157,10 @@ def first_pays():
     events = Family('smc')
     events.listen()
     block(True)
-    took = connect()
-    print(f'# the first connection took {took:.2f} s')
-    check('the first connection is not late', took < FIRST, took)
-    check('it has tried the path', took > AT_ONCE, took)
+    pays('the first connection')
     equal('both ends know the path', counters(), (2, 2, 1))
-    equal('reasons of both ends', smc.fallbacks(GEN, OLD), {(SERVER, NO_PATH): 1, (CLIENT, PEER_DECLINED): 1})
+    becomes('reasons of both ends', lambda: smc.fallbacks(GEN, OLD),
+            {(SERVER, NO_PATH): 1, (CLIENT, PEER_DECLINED): 1})
     addresses = [ADDRESS[socket.AF_INET, port] for port in wire.PORTS]
     told = []
     smc.eventually(lambda: told.extend(e for name, e in events.events()
@@ -145,45 +173,47 @@ def first_pays():
 
 
 def others_do_not():
-    for _ in range(3):
-        took = connect()
-        print(f'# another connection took {took:.3f} s')
-        check('another connection is TCP at once', took < AT_ONCE, took)
-    equal('it was not tried again', counters(), (2, 2, 1))
-    equal('reasons of both ends', smc.fallbacks(GEN, OLD), {(SERVER, NO_PATH): 4, (CLIENT, PEER_DECLINED): 4})
+    times = []
+    while len(times) < OTHERS and (took := does_not('another connection')) is not None:
+        times.append(took)
+        count = 1 + len(times)
+        becomes('reasons of both ends', lambda count=count: smc.fallbacks(GEN, OLD),
+                {(SERVER, NO_PATH): count, (CLIENT, PEER_DECLINED): count})
+    # A busy machine may hold up some of them
+    check('other connections are TCP at once', times and min(times) < AT_ONCE, times)
+
+
+def is_back(what):
+    fails, _, good = counters()
+    connect()
+    becomes(what, counters, (fails, 0, good + 1))
+    no_groups()
 
 
 def tried_again():
     """While it does not work, now and then; once it does, SMC-R is back."""
-    check('it is forgotten', smc.eventually(lambda: counters()[1] == 0, 3 * RETRY_TIME))
-    took = connect()
-    check('one more connection pays', AT_ONCE < took < FIRST, took)
-    equal('it was tried again', counters(), (4, 2, 1))
+    is_forgotten('it is forgotten')
+    pays('one more connection')
     block(False)
-    connect()
-    equal('TCP although it works again', counters(), (4, 2, 1))
-    check('it is forgotten again', smc.eventually(lambda: counters()[1] == 0, 3 * RETRY_TIME))
-    connect()
-    equal('SMC-R is back', counters(), (4, 0, 2))
-    no_groups()
+    does_not('although it works again')
+    is_forgotten('it is forgotten again')
+    is_back('SMC-R is back')
 
 
 def switched_off():
     smc.sysctl('smcr_path_retry_time', 0)
     block(True)
     for _ in range(2):
-        took = connect()
-        check('each connection tries the path', AT_ONCE < took < FIRST, took)
-    equal('failures are counted, and forgotten', counters(), (8, 0, 2))
+        pays('each connection')
+        equal('failures are counted, and forgotten', counters()[1], 0)
     block(False)
-    connect()
-    equal('SMC-R is back at once', counters(), (8, 0, 3))
-    no_groups()
+    is_back('SMC-R is back at once')
     smc.sysctl('smcr_path_retry_time', RETRY_TIME)
 
 
 def not_blamed():
     """A link whose connections were reset by TCP meanwhile, says nothing about the path."""
+    fails, _, good = counters()
     for _ in range(2):
         pair = smc.Pair(address=ADDRESS[socket.AF_INET, 1])
         smc.send_all(pair.client, pair.server, 4000)
@@ -195,7 +225,7 @@ def not_blamed():
         pair.close()
         no_groups()
         block(False)
-    equal('no path is blamed', counters(), (8, 0, 5))
+    becomes('no path is blamed', counters, (fails, 0, good + 2))
 
 
 def one_way():
@@ -205,8 +235,8 @@ def one_way():
     block(True, [1])
     took = connect()
     check('one way: it has tried the path, and is not late', AT_ONCE < took < FIRST, took)
-    equal('one way: it is TCP at both ends', smc.fallbacks(GEN, old),
-          {(SERVER, NO_PATH): 1, (CLIENT, PEER_DECLINED): 1})
+    becomes('one way: it is TCP at both ends', lambda: smc.fallbacks(GEN, old),
+            {(SERVER, NO_PATH): 1, (CLIENT, PEER_DECLINED): 1})
     block(False, [1])
     no_groups()
     smc.sysctl('smcr_path_retry_time', RETRY_TIME)

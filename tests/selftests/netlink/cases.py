@@ -5,6 +5,8 @@ import errno
 import sys
 import traceback
 
+import smc
+
 failed = False
 
 
@@ -25,6 +27,17 @@ def check(name, condition, *details):
 
 def equal(name, got, wanted):
     report(got == wanted, name, f'got    {got!r}', f'wanted {wanted!r}')
+
+
+def becomes(name, look, wanted):
+    """What look() returns is this, at once or later."""
+    got = [look()]
+
+    def is_so():
+        got[0] = look()
+        return got[0] == wanted
+    smc.eventually(is_so)
+    equal(name, got[0], wanted)
 
 
 def refused(name, answer, error, text=None):

@@ -64,14 +64,14 @@ def fallbacks():
     events = listener()
     for family in (socket.AF_INET, socket.AF_INET6):
         pair = smc.Pair(family, server=smc.tcp_socket)
-        equal('a fallback of the client', events.events(), [('fallback', {
+        equal('a fallback of the client', collect(events, 1), [('fallback', {
             'role': 0, 'reason': smc.PEER_NO_SMC, 'peer-diagnosis': 0, 'lost': 0,
             'local-addr': HOME[family], 'local-port': pair.client.getsockname()[1],
             'peer-addr': HOME[family], 'peer-port': pair.address[1]})])
         pair.close()
     pair = smc.Pair(client=smc.tcp_socket)
     equal('a fallback of the server', [(name, a['role'], a['local-port']) for name, a in
-                                       events.events()], [('fallback', 1, pair.address[1])])
+                                       collect(events, 1)], [('fallback', 1, pair.address[1])])
     pair.close()
     events.close()
 

@@ -12,7 +12,7 @@ import subprocess
 
 import nl
 import smc
-from cases import check, equal, run
+from cases import becomes, check, run
 from spec import Family
 
 
@@ -42,10 +42,10 @@ def elsewhere():
 
 
 def exclusive():
-    equal('shared devices', elsewhere(), 'rxe0 rxe1')
+    becomes('shared devices', elsewhere, 'rxe0 rxe1')
     check('from now on they are not', smc.eventually(lambda: set_mode('exclusive')))
-    equal('the namespace that has them', devices(), ['rxe0', 'rxe1'])
-    equal('another one', elsewhere(), 'none')
+    becomes('the namespace that has them', devices, ['rxe0', 'rxe1'])
+    becomes('another one', elsewhere, 'none')
     check('shared again', smc.eventually(lambda: set_mode('shared')))
 
 

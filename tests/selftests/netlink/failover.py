@@ -46,7 +46,7 @@ def take_up():
 
 def take_down():
     Family('smc_pnetid').do(PNET_FLUSH)
-    check('all groups have ended', smc.eventually(lambda: not wire.links(GEN), 40), wire.links(GEN))
+    check('all groups have ended', smc.eventually(lambda: not wire.links(GEN)), wire.links(GEN))
     wire.shell('rdma_unwire')
 
 
@@ -70,8 +70,9 @@ def links_come_up():
         pair = smc.Pair(address=ADDRESSES[1])
         smc.send_all(pair.client, pair.server, 1000)
         smc.send_all(pair.server, pair.client, 1000)
+        # The second link is not part of the handshake
+        check(f'variant {variant}: two links at each end', smc.eventually(are_two), active())
         found = active()
-        check(f'variant {variant}: two links at each end', are_two(), found)
         if are_two():
             equal(f'variant {variant}: they have the same numbers',
                   *([number for number, _ in group] for group in found))
@@ -79,7 +80,7 @@ def links_come_up():
             equal(f'variant {variant}: each device has one', sorted(devices),
                   ['rxe0', 'rxe1', 'rxe2', 'rxe3'])
         pair.close()
-        check(f'variant {variant}: they end', smc.eventually(lambda: not wire.links(GEN), 30))
+        check(f'variant {variant}: they end', smc.eventually(lambda: not wire.links(GEN)))
     take_down()
 
 
@@ -117,13 +118,13 @@ class Stream:
 
     def grows(self, bytes_more=300000):
         before = self.received
-        return smc.eventually(lambda: self.error or self.received >= before + bytes_more, 30) \
+        return smc.eventually(lambda: self.error or self.received >= before + bytes_more) \
             and not self.error
 
     def end(self):
         self.ending = True
         for thread in self.threads:
-            thread.join(60)
+            thread.join(smc.LIMIT)
         return not self.error and not any(thread.is_alive() for thread in self.threads) and \
             self.sent == self.received
 
@@ -160,7 +161,7 @@ def cut(variant, take, give, ports):
     """A device is taken away and comes back, in turn on each side and each wire."""
     smc.sysctl('variants', variant)
     pair = smc.Pair(address=ADDRESSES[1])
-    check(f'variant {variant}: two links', are_two(), active())
+    check(f'variant {variant}: two links', smc.eventually(are_two), active())
     streams = [Stream(pair.client, pair.server), Stream(pair.server, pair.client)]
     longest = 0
     for count in range(CUTS):
@@ -175,7 +176,7 @@ def cut(variant, take, give, ports):
         longest = max(longest, time.monotonic() - start)
         check(f'{name}: it goes on', moved, *streams, active())
         give(port)
-        check(f'{name}: the link comes back', smc.eventually(are_two, 40), active())
+        check(f'{name}: the link comes back', smc.eventually(are_two), active())
     for stream in streams:
         stream.ending = True
     check(f'variant {variant}: every byte arrived', all([stream.end() for stream in streams]),
@@ -190,7 +191,7 @@ def cuts():
     for variant in R2, R1:
         for way in WAYS:
             cut(variant, *way)
-            check('they end', smc.eventually(lambda: not wire.links(GEN), 30))
+            check('they end', smc.eventually(lambda: not wire.links(GEN)))
     take_down()
 
 
@@ -219,7 +220,7 @@ def addresses_come_and_go():
     # For an offer, it sends a request and acknowledges the answer
     check('the server does not offer a link each time', packets < changes, packets)
     plug_in(2)
-    check('a second port of the client is found', smc.eventually(are_two, 40), active())
+    check('a second port of the client is found', smc.eventually(are_two), active())
     pair.close()
     take_down()
 

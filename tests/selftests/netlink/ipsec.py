@@ -82,7 +82,7 @@ class Connection:
     @staticmethod
     def bound(address, port):
         sock = smc.smc_socket(FAMILY)
-        sock.settimeout(30)
+        sock.settimeout(smc.LIMIT)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((address, port))
         return sock
@@ -95,6 +95,9 @@ class Connection:
         self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\1\0\0\0\0\0\0\0')
         for sock in (self.client, self.server, self.listener):
             sock.close()
+        for namespace in (CLIENT, SERVER):
+            nl.namespace(namespace)
+            smc.eventually(lambda: not Diag().sockets())
 
 
 def connect_raw(sock, host, port):

@@ -24,6 +24,7 @@ SERVER, CLIENT, TRACEFS, DEBUGFS = map(Path, sys.argv[1:])
 SIDES = ('server', SERVER), ('client', CLIENT)
 CONNECTIONS = 32
 FEW = 8
+TRIES = 5
 MANY = 600                  # cost the server several batches of pages
 BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
@@ -76,7 +77,7 @@ class Side:
             keep = None
             grown = -1
             try:
-                signal.alarm(60)
+                signal.alarm(4 * smc.LIMIT)
                 move_to(cgroup)
                 before = used(cgroup)
                 keep = work()
@@ -142,8 +143,8 @@ def charged(what):
         side.end()
     no_sockets_left(what)
     for name, cgroup in SIDES:
-        check(f'{what}: the {name} does not pay for what is idle', used(cgroup) <= OTHER,
-              f'{used(cgroup)} bytes')
+        check(f'{what}: the {name} does not pay for what is idle',
+              smc.eventually(lambda cgroup=cgroup: used(cgroup) <= OTHER), f'{used(cgroup)} bytes')
 
 
 def fresh():
@@ -169,7 +170,8 @@ def tcp():
     sides = connections(smc.tcp_socket, say)
     for side in sides:
         check('connections with TCP', side.grown() >= 0)
-    check('what has come in is charged to the server', of_sockets(SERVER) >= CONNECTIONS * DATA,
+    check('what has come in is charged to the server',
+          smc.eventually(lambda: of_sockets(SERVER) >= CONNECTIONS * DATA),
           f'{of_sockets(SERVER)} bytes for {CONNECTIONS} connections with {DATA} bytes each')
     for side in sides:
         side.end()
@@ -206,7 +208,19 @@ def at_limit():
 
 
 def beyond_high():
-    """The kernel slows those down who allocate beyond memory.high. That must not hit kworkers."""
+    """
+    The kernel slows those down who allocate beyond memory.high. That must not hit kworkers. It would
+    each time; a busy machine holds up a handshake now and then.
+    """
+    longest = []
+    while len(longest) < TRIES and (not longest or longest[-1] >= 1):
+        longest.append(longest_beyond_high())
+    check('beyond memory.high: no handshake has waited for the cgroup', longest[-1] < 1,
+          f'the longest of {MANY} took {longest} seconds')
+
+
+def longest_beyond_high():
+    """How long the longest of many handshakes takes, in seconds."""
     def serve():
         listener = smc.smc_socket()
         listener.bind(('127.0.0.1', 0))
@@ -228,13 +242,12 @@ def beyond_high():
     socks, longest = [], [0]
     server = Side(SERVER, serve)
     ask()
-    check('beyond memory.high: no handshake has waited for the cgroup', longest[0] < 1,
-          f'the longest of {MANY} took {longest[0]:.3f} seconds')
     for sock in socks:
         sock.close()
     server.end()
     os.close(port[0])
     os.close(port[1])
+    return longest[0]
 
 
 def accepted_beyond_max(name, make):
@@ -244,7 +257,7 @@ def accepted_beyond_max(name, make):
         listener = make()
         listener.bind(('127.0.0.1', 0))
         listener.listen(FEW)
-        listener.settimeout(1)
+        listener.settimeout(smc.LIMIT)
         os.write(port[1], str(listener.getsockname()[1]).encode())
         os.read(connected[0], 1)
         for child, _ in [listener.accept() for _ in range(FEW)]:
@@ -253,7 +266,7 @@ def accepted_beyond_max(name, make):
 
     def ask():
         sock = make()
-        sock.settimeout(20)
+        sock.settimeout(smc.LIMIT)
         sock.connect(address)
         return sock
 
@@ -290,4 +303,5 @@ def beyond_max():
     accepted_beyond_max('SMC', smc.smc_socket)
 
 
+smc.allow_slow_handshakes()
 run(fresh, reused, tcp, at_limit, beyond_high, beyond_max)

@@ -27,6 +27,8 @@ PNET_ADD, PNET_FLUSH = 2, 4
 ROUTER = 'router'
 VLAN = 7
 SIZE = 40000
+SHORT = 3                       # seconds; a link whose port is down for longer ends
+TRIES = 10
 
 
 def sent(interface):
@@ -92,17 +94,20 @@ class Way:
             for field, value in self.wanted.items():
                 equal(f'{self.name}: {field}', look_up(group, field), value)
         pair.close()
-        check(f'{self.name}: it ends', smc.eventually(lambda: not groups(), 30), groups())
+        check(f'{self.name}: it ends', smc.eventually(lambda: not groups()), groups())
 
     def is_tcp(self, reason):
         before = reasons()
         pair = self.connect()
         move(pair)
         pair.close()
-        now = reasons()
-        grown = {key for key in now if now[key] != before.get(key, 0)}
+
+        def grown():
+            now = reasons()
+            return {code for (side, code), count in now.items()
+                    if count != before.get((side, code), 0)}
         check(f'{self.name}: it is TCP, because of {reason:#x}',
-              reason in {code for _, code in grown} and not groups(), grown)
+              smc.eventually(lambda: reason in grown()) and not groups(), grown())
 
 
 def look_up(group, field):
@@ -159,36 +164,49 @@ def plug(up):
     check(f'the port is {"up" if up else "down"}', smc.eventually(lambda: is_up(SERVER) == up))
 
 
+def stays_away_shortly(pair):
+    """
+    Twice, the wire goes and comes back, and the connection goes on. False if that took so long that the
+    link may end.
+    """
+    for _ in range(2):
+        start = time.monotonic()
+        plug(False)
+        plug(True)
+        if time.monotonic() - start > SHORT:
+            return False
+        move(pair)
+    return True
+
+
 def flap():
     """A wire that comes back takes no connection along, but one that stays away does."""
     wire.shell('rdma_wire', RDMA_BETWEEN=ROUTER)
     addresses = '10.9.0.1', '10.9.0.2'
     check('the ports have addresses', smc.eventually(lambda: wire.have(addresses)))
-    before = counts()
-    pair = Way(R2, addresses).connect()
-    equal('it is SMC-R', [now - then for now, then in zip(counts(), before)], [0, 1])
-    move(pair)
-    shown = groups()
-    for _ in range(2):
-        plug(False)
-        plug(True)
+    for _ in range(TRIES):
+        before = counts()
+        pair = Way(R2, addresses).connect()
+        equal('it is SMC-R', [now - then for now, then in zip(counts(), before)], [0, 1])
         move(pair)
+        shown = groups()
+        if stays_away_shortly(pair):
+            break
+        pair.close()
+        check('groups end', smc.eventually(lambda: not groups()), groups())
     equal('the same groups', groups(), shown)
     plug(False)
     for end in pair.server, pair.client:    # the client has to find out by itself
-        start = time.monotonic()
         if end == pair.client:
             end.sendall(b'x')
-        end.settimeout(60)
+        end.settimeout(smc.LIMIT)
         try:
             got = end.recv(1)
         except OSError as error:
             got = error.errno
         equal('without the wire it ends', got, errno.ECONNRESET)
-        took = time.monotonic() - start
-        check('but not for ever', took < 20, took)
     pair.close()
-    check('groups end', smc.eventually(lambda: not groups(), 30), groups())
+    check('groups end', smc.eventually(lambda: not groups()), groups())
     wire.shell('rdma_unwire', RDMA_BETWEEN=ROUTER)
 
 
@@ -211,5 +229,6 @@ def pnet():
 smc.sysctl('rmem', 65536)
 smc.sysctl('wmem', 65536)
 smc.sysctl('smcr_idle_timeout', 1)
+smc.sysctl('smcr_path_retry_time', 0)    # for another try of flap()
 GEN = Family('smc')
 run(direct, vlan, twins, routed, flap, pnet)

@@ -11,6 +11,7 @@ import subprocess
 import nl
 import smc
 from cases import accepted, check, equal, refused, run
+from nl import SLOW
 from spec import Family
 
 DUMP_FLAGS, DO_FLAGS = 0x0c, 0x1a       # dump + policy; do + policy + admin
@@ -158,9 +159,32 @@ def changes(before, after):
     return found
 
 
+def grown_to(before, wanted, *ignored):
+    """Polls until the counters have grown as wanted; returns how they have."""
+    found = {}
+
+    def is_so():
+        found.clear()
+        found.update(changes(before, stats_quietly()))
+        for nest in [found, *(value for value in found.values() if isinstance(value, dict))]:
+            for name in ignored:
+                nest.pop(name, None)
+        return found == wanted
+    smc.eventually(is_so)
+    return found
+
+
+def connect():
+    """A connection of which both ends are counted; that may come after accept()."""
+    before = stats_quietly()
+    pair = smc.Pair()
+    smc.eventually(lambda: sum(changes(before, stats_quietly()).get('hs-time', {}).values()) == 2)
+    return pair
+
+
 def one_connection():
     before = stats()
-    pair = smc.Pair()
+    pair = connect()
     try:
         grown = changes(before, stats())
         equal('a connection is counted on both sides', grown.pop('smcd-tech'), {
@@ -177,20 +201,17 @@ def one_connection():
 def data(pair):
     before = stats()
     smc.send_all(pair.client, pair.server, 20000)
-    grown = changes(before, stats())['smcd-tech']
-    grown.pop('wakeup-saved-cnt', None)
-    equal('20000 bytes', grown, {
-        'txpload-size': {'32k': 1}, 'rxpload-size': {'32k': 1}, 'rx-bytes': 20000,
-        'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1})
+    wanted = {'smcd-tech': {'txpload-size': {'32k': 1}, 'rxpload-size': {'32k': 1}, 'rx-bytes': 20000,
+                            'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1}}
+    equal('20000 bytes', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
 
     before = stats()
     pair.client.send(b'x')
     pair.server.recv(100)
-    grown = changes(before, stats())['smcd-tech']
-    grown.pop('wakeup-saved-cnt', None)
-    equal('less than was asked for', grown, {
+    wanted = {'smcd-tech': {
         'rx-rmb-stats': {'full-cnt': 1}, 'txpload-size': {'8k': 1}, 'rxpload-size': {'8k': 1},
-        'rx-bytes': 1, 'tx-bytes': 1, 'rx-cnt': 1, 'tx-cnt': 1})
+        'rx-bytes': 1, 'tx-bytes': 1, 'rx-cnt': 1, 'tx-cnt': 1}}
+    equal('less than was asked for', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
 
     before = stats()
     pair.client.send(b'')
@@ -232,8 +253,18 @@ def groups(pair):
         lambda: all(m['lgr-smcd']['conns-num'] == 1 for m in FAMILY.show('get-lgr-smcd'))))
 
 
-def groups_end():
+def groups_stay():
+    """As long as the operator says: long enough for one look on a busy machine."""
+    before = smc.sysctl('idle_timeout')
+    smc.sysctl('idle_timeout', 8 * SLOW)
+    smc.Pair().close()
+    check('no connection is left', smc.eventually(lambda: not any(
+        m['lgr-smcd']['conns-num'] for m in FAMILY.show('get-lgr-smcd'))))
     check('groups stay for a while', FAMILY.show('get-lgr-smcd'))
+    smc.sysctl('idle_timeout', before)
+
+
+def groups_end():
     check('then they end', smc.eventually(lambda: not FAMILY.show('get-lgr-smcd')))
     device = FAMILY.show('get-dev-smcd')[0]['dev-smcd']
     equal('nobody uses the device', (device['use-cnt'], device['is-crit']), (0, 0))
@@ -246,7 +277,7 @@ def stats_quietly():
 
 
 def options():
-    pair = smc.Pair()
+    pair = connect()
     before = stats()
     pair.client.setsockopt(6, 1, 1)     # TCP_NODELAY
     pair.client.setsockopt(6, 3, 1)     # TCP_CORK
@@ -258,13 +289,22 @@ def options():
 
 
 def aborts():
-    def grown_by(end):
-        pair = smc.Pair()
+    def counted(end, wanted):
+        """What is counted as aborts, once that is as wanted."""
+        pair = connect()
         before = stats()
         end(pair)
-        grown = changes(before, stats())['smcd-tech']
+        found = {}
+
+        def is_so():
+            found.clear()
+            found.update(changes(before, stats_quietly()).get('smcd-tech', {}))
+            for name in [name for name in found if 'abort' not in name]:
+                del found[name]
+            return wanted(found)
+        smc.eventually(is_so)
         pair.close()
-        return {name: count for name, count in grown.items() if 'abort' in name}
+        return found
 
     def linger(pair):
         pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
@@ -281,9 +321,11 @@ def aborts():
         smc.eventually(lambda: pair.client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
 
     both = {'abort-tx-cnt': 2, 'abort-rx-cnt': 1}   # the one that was told answers
-    equal('closed with a lingering time of 0', grown_by(linger), {**both, 'abort-app-cnt': 1})
-    equal('closed with unread data', grown_by(unread), {**both, 'abort-app-cnt': 1})
-    equal('TCP connection destroyed', grown_by(destroyed).get('abort-tcp-cnt'), 1)
+    closed = {**both, 'abort-app-cnt': 1}
+    equal('closed with a lingering time of 0', counted(linger, closed.__eq__), closed)
+    equal('closed with unread data', counted(unread, closed.__eq__), closed)
+    found = counted(destroyed, lambda found: found.get('abort-tcp-cnt') == 1)
+    equal('TCP connection destroyed', found.get('abort-tcp-cnt'), 1)
 
 
 def one_per_namespace():
@@ -295,8 +337,11 @@ def one_per_namespace():
             nl.namespace('other')
             other = Family('smc')
             pair = smc.Pair()
-            inside = other.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
-            status = 0 if inside == 1 and len(other.show('get-lgr-smcd')) == 2 else 1
+
+            def is_there():
+                inside = other.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
+                return inside == 1 and len(other.show('get-lgr-smcd')) == 2
+            status = 0 if smc.eventually(is_there) else 1
             pair.close()
         finally:
             os._exit(status)
@@ -324,5 +369,5 @@ def small_buffers():
 
 FAMILY = Family('smc')
 run(family, policies, kinds, versions_and_flags, no_attributes, sys_info, devices,
-    nothing_of_smcr, fresh_counters, one_connection, groups_end, options, aborts,
+    nothing_of_smcr, fresh_counters, one_connection, groups_stay, groups_end, options, aborts,
     groups_end, one_per_namespace, unprivileged, small_buffers)

@@ -14,14 +14,13 @@ import select
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import diag
 import nl
 import smc
 import wire
-from cases import accepted, check, equal, run
+from cases import accepted, becomes, check, equal, run
 from diag import CONNINFO, DMBINFO, FALLBACK, LGRINFO, Diag, extensions
 from spec import Family
 from wire import ADDRESS, gid, interface
@@ -39,6 +38,7 @@ CONFIRM = '@th,256,32 0xe2d4c3d9 @th,288,8 3'     # behind a TCP header with a t
 CLIENT, SERVER = 0, 1
 FAIL_PAGES = Path('/sys/kernel/debug/fail_page_alloc')
 LIMIT = Path('/sys/module/smc/parameters/buffer_limit_mb')
+FIN_TIMEOUT = Path('/proc/sys/net/ipv4/tcp_fin_timeout')
 
 
 def eid(name):
@@ -70,7 +70,7 @@ def collect(events, wanted):
         for name, attributes in events.events():
             found.setdefault(name, []).append(attributes)
         return all(len(found[name]) >= count for name, count in wanted.items())
-    smc.eventually(enough, 30)
+    smc.eventually(enough)
     equal('events', {name: len(seen) for name, seen in found.items()}, wanted)
     return found
 
@@ -139,7 +139,7 @@ def connect(family, variant):
 def end(pair):
     """Close it, and wait until the groups have ended."""
     pair.close()
-    check('groups end', smc.eventually(lambda: not groups(), 30), groups())
+    check('groups end', smc.eventually(lambda: not groups()), groups())
     check('no link is left', smc.eventually(lambda: devices() == [device(0), device(1)]),
           devices())
 
@@ -277,13 +277,13 @@ def unplugged():
     pair = connect(socket.AF_INET, R2)
     ids = look_at_groups(R2)
     client, server = look_at_links(ids, socket.AF_INET)
-    pair.server.settimeout(30)
+    pair.server.settimeout(smc.LIMIT)
     waiting = smc.smc_socket()
     waiting.connect(pair.address)
     waiting_port = waiting.getsockname()[1]
-    check('one more waits to be accepted', select.select([pair.listener], [], [], 30)[0])
+    check('one more waits to be accepted', select.select([pair.listener], [], [], smc.LIMIT)[0])
     wire.unplug(1)
-    equal('it is not shown any more', [each['ib-name'] for each in devices()], ['rxe0'])
+    becomes('it is not shown any more', lambda: [each['ib-name'] for each in devices()], ['rxe0'])
     equal('its end of the connection is reset', how_it_ended(pair.server), errno.ECONNRESET)
     equal('the other end, too', how_it_ended(pair.client), errno.ECONNRESET)
     equal('it still has its name', pair.server.getsockname(), pair.address)
@@ -295,7 +295,7 @@ def unplugged():
     pair.close()
     told = collect(events, {'lgr-up': 2, 'link-up': 2, 'lgr-down': 2, 'link-down': 2})
     equal('links that went', {e['link-smcr']['uid'] for e in told['link-down']}, {client, server})
-    equal('the deleted device first', told['link-down'][0]['link-smcr']['uid'], server)
+    # The kworkers of two groups send these, in any order. The trace below has the order
     check('the other device is idle', smc.eventually(lambda: devices() == [device(0)]), devices())
     trace(False)
     link = r'net=(\d+) link=(\d+) uid=(0x[0-9a-f]+)'
@@ -330,13 +330,15 @@ def renamed():
     equal('so is the socket', shown.attributes[LGRINFO]['ibname'], 'other0')
     smc.send_all(pair.client, pair.server, 1000)
     pair.close()
-    check('links end', smc.eventually(lambda: not wire.links(GEN), 30))
+    check('links end', smc.eventually(lambda: not wire.links(GEN)))
     subprocess.run(['rdma', 'dev', 'set', 'other0', 'name', 'rxe0'], check=True)
     equal('the old name', devices(), [device(0), device(1)])
 
 
 def plugged_in_again():
     wire.plug_in(1)
+    check('it has its address', smc.eventually(
+        lambda: wire.have([ADDRESS[socket.AF_INET, port] for port in (CLIENT, SERVER)])))
     check('it is shown', smc.eventually(lambda: devices() == [device(0), device(1)]), devices())
     connection(socket.AF_INET, R2)
 
@@ -356,6 +358,8 @@ def given_up():
     since then, and only TCP can tell it that nobody knows of the connection.
     """
     pair = connect(socket.AF_INET, R2)
+    patience = FIN_TIMEOUT.read_text(encoding='ascii')
+    FIN_TIMEOUT.write_text(str(10 * smc.LIMIT), encoding='ascii')   # not what ends the client here
     listener, client = smc.smc_socket(), smc.smc_socket()
     listener.bind((ADDRESS[socket.AF_INET, SERVER], 0))
     listener.listen(1)
@@ -367,16 +371,15 @@ def given_up():
     client.close()
     equal('the client waits for the end', live('conn'), 4)
     listener.close()
-    before = time.monotonic()
-    check('it learns of the end', smc.eventually(lambda: live('conn') == 2, 30), live('conn'))
-    check('in time', time.monotonic() - before < 10, time.monotonic() - before)
+    check('it learns of the end', smc.eventually(lambda: live('conn') == 2), live('conn'))
     nft('delete table inet lose')
+    FIN_TIMEOUT.write_text(patience, encoding='ascii')
     end(pair)
 
 
 def short_of_memory():
     """At the limit, an element that nobody uses serves, whatever size was wanted."""
-    smc.sysctl('smcr_idle_timeout', 60)
+    smc.sysctl('smcr_idle_timeout', 600)
     smc.sysctl('smcr_rmem', 8 * BUFFER)
     smc.sysctl('rmem', 16 * BUFFER)
     connect(socket.AF_INET, R2).close()
@@ -385,7 +388,7 @@ def short_of_memory():
     smc.sysctl('rmem', 4 * BUFFER)
     pair = connect(socket.AF_INET, R2)
     smc.send_all(pair.client, pair.server, 1000)
-    equal('both ends have that', technology()['rx-rmb-usage'], 16 * BUFFER)
+    becomes('both ends have that', lambda: technology()['rx-rmb-usage'], 16 * BUFFER)
     LIMIT.write_text('0', encoding='ascii')
     smc.sysctl('rmem', BUFFER)
     smc.sysctl('smcr_idle_timeout', 1)
@@ -407,13 +410,13 @@ def fragmented():
     pieces(True)
     pairs = [connect(socket.AF_INET, R2) for _ in range(3)]
     pieces(False)
-    equal('they are half as large', technology()['rx-rmb-usage'], len(pairs) * BUFFER)
+    becomes('they are half as large', lambda: technology()['rx-rmb-usage'], len(pairs) * BUFFER)
     for pair in pairs:
         smc.send_all(pair.client, pair.server, 1000)
         smc.send_all(pair.server, pair.client, 1000)
     whole = connect(socket.AF_INET, R2)
-    equal('but not when there are large pieces', technology()['rx-rmb-usage'],
-          (len(pairs) + 2) * BUFFER)
+    becomes('but not when there are large pieces', lambda: technology()['rx-rmb-usage'],
+            (len(pairs) + 2) * BUFFER)
     for pair in pairs:
         pair.close()
     end(whole)
@@ -437,10 +440,10 @@ def memory_given_back():
         for pair in pairs:
             smc.send_all(pair.client, pair.server, 1000)
             pair.close()
-        check(f'{turn} time: one is left at each end', smc.eventually(lambda: live('rmb') == 2, 60),
+        check(f'{turn} time: one is left at each end', smc.eventually(lambda: live('rmb') == 2),
               live('rmb'))
         check(f'{turn} time: send rings go', smc.eventually(
-            lambda: send_buffers() == 2 * BUFFER, 60), send_buffers())
+            lambda: send_buffers() == 2 * BUFFER), send_buffers())
         smc.send_all(lasting.client, lasting.server, 10000)
     smc.sysctl('smcr_testlink_time', 30)
     smc.sysctl('smcr_idle_timeout', 1)

@@ -117,7 +117,7 @@ def storm():
                 ('given up', process(given_up, COUNT)),
                 ('settings', process(settings, COUNT)),
                 ('namespaces', process(namespaces, NAMESPACES))], readers)
-    check('all sockets are gone', smc.eventually(lambda: not Diag().sockets(), 60),
+    check('all sockets are gone', smc.eventually(lambda: not Diag().sockets()),
           Diag().sockets())
     report(True, 'the storm is over')
 

@@ -257,6 +257,8 @@ def storm():
     print(f'# SMC-R: {counters["clnt-v1-succ"]} connections of version 1, '
           f'{counters["clnt-v2-succ"]} of version 2, {counters["abort-link-cnt"]} lost')
     check('connections were lost with their device', counters['abort-link-cnt'])
+    check('the ports have their addresses', smc.eventually(
+        lambda: wire.have([ADDRESS[socket.AF_INET, port] for port in PORTS])))
     before = counters['clnt-v2-succ']
     pair = smc.Pair(address=ADDRESS[socket.AF_INET, 1])
     smc.send_all(pair.client, pair.server, 10000)

@@ -28,7 +28,6 @@ NOWHERE = ('192.0.2.2', 4242)   # packets to it vanish
 UNSPEC = b'\0' * 16
 SO_ATTACH_FILTER = 26
 REFCNT = Path('/sys/module/smc/refcnt')
-SLOW = int(os.environ.get('VM_SLOW', 1))
 ROUNDS = 15
 
 
@@ -212,6 +211,7 @@ def fallen_back_beside_listener():
 def refuse(make):
     """The module stays in this step, and goes after it"""
     name = make.__name__.replace('_', ' ')
+    smc.allow_slow_handshakes()     # which hold references; the module is new
     sockets, count = make()
     check(f'{name}: {count} references', smc.eventually(lambda: references() == count),
           f'there are {references()}')
@@ -220,7 +220,7 @@ def refuse(make):
     for sock in sockets:
         sock.close()
     offer_no_more()
-    check(f'{name}: it goes afterwards', smc.eventually(lambda: not unload(), 20 * SLOW),
+    check(f'{name}: it goes afterwards', smc.eventually(lambda: not unload()),
           f'{references() if REFCNT.exists() else "no"} references')
     load()
 
@@ -259,7 +259,7 @@ def fallen_back():
         client.connect(server.getsockname())
         one.close()
         one = server.accept()[0]
-    check('fallen back: the module goes', smc.eventually(lambda: not unload(), 20 * SLOW))
+    check('fallen back: the module goes', smc.eventually(lambda: not unload()))
     check('the client that fell back works without it', talk(client, one))
     check('the child that fell back works without it', talk(other, child))
     load()
@@ -285,7 +285,7 @@ def call_in_tcp():
     peer.sendall(b'at last')
     thread.join()
     equal('recv() in TCP has returned', got, [b'at last'])
-    check('recv() in TCP: the module goes', smc.eventually(lambda: not unload(), 20 * SLOW))
+    check('recv() in TCP: the module goes', smc.eventually(lambda: not unload()))
     load()
     for sock in (first, client, end, peer):
         sock.close()

@@ -408,6 +408,18 @@ void expect_alive(struct hostile *h)
 	data_expect(h, "to the attacker");
 }
 
+/* The module may count later than it tells the application */
+static void wait_counted(uint16_t attribute, uint64_t before)
+{
+	long end = now_ms() + scaled(LONGEST_MS);
+
+	while (counter_of(COUNTERS_R, attribute) <= before) {
+		if (now_ms() > end)
+			FAIL("counter %d does not change", attribute);
+		pause_briefly();
+	}
+}
+
 /* The attacker is told by TCP as well, which ends when the application closes */
 void expect_link_down(struct hostile *h)
 {
@@ -415,7 +427,7 @@ void expect_link_down(struct hostile *h)
 
 	TRUE(wait_events(h->app, POLLERR) & POLLHUP);
 	EQ(socket_error(h->app), ECONNRESET);
-	TRUE(counter_of(COUNTERS_R, COUNT_LINK_ABORTS) > h->link_aborts);
+	wait_counted(COUNT_LINK_ABORTS, h->link_aborts);
 	close(h->app);
 	h->app = -1;
 	EQ(attacker_wait(h->tcp, &msg, scaled(ANSWER_MS)), ENDED);
@@ -430,7 +442,7 @@ void expect_violation(struct hostile *h)
 	EQ(socket_error(h->app), ECONNABORTED);
 	EQ(recv(h->app, &byte, 1, 0), 0);
 	FAILS(send(h->app, "x", 1, MSG_NOSIGNAL), EPIPE);
-	TRUE(counter_of(COUNTERS_R, COUNT_VIOLATIONS) > h->violations);
+	wait_counted(COUNT_VIOLATIONS, h->violations);
 	while (!(h->their_state & ABORTED)) {
 		take_no_llc(h);
 		if (now_ms() > end)

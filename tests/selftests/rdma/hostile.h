@@ -245,6 +245,8 @@ struct hostile {
 	uint64_t link_aborts;
 };
 
+#define HANDSHAKE_S	scaled(60)	/* a busy machine is late for a message of CLC */
+
 /* Before the handshake, in the role and version of this test */
 void hostile_init(struct hostile *h);
 /* Steps of a first contact, up to here in good order */

@@ -53,6 +53,7 @@ bool as_server_v2(int index)
 static void select_variant(int index)
 {
 	chosen = index;
+	set_sysctl("net/smc/handshake_timeout", HANDSHAKE_S);
 	bystanders_open();
 }
 

@@ -21,7 +21,9 @@
 #define TOO_MANY_HANDSHAKES	0x03100007
 #define ANSWER_MS		60000
 #define GIVEN_UP_MS		2000	/* the module waits so long for a neighbour */
-#define AT_ONCE_MS		1500	/* waits for none; also on a slow machine */
+#define AT_ONCE_MS		1500	/* waits for none */
+#define TRIES			3	/* a busy machine may be late once, not each time */
+#define TOO_LATE		(AT_ONCE_MS + 1)
 #define ATTACKERS		10
 #define MANY			20
 
@@ -146,23 +148,51 @@ TEST(unresolved_delays_no_accept, .alone = true, .applies = as_client)
 	hostile_close(&h);
 }
 
-TEST(unresolved_delays_no_close, .alone = true, .applies = as_client)
+/* Milliseconds that @act takes; of several times the first one that is short enough */
+static void must_be_quick(long (*act)(int try))
+{
+	long took = TOO_LATE;
+	int i;
+
+	for (i = 0; i < TRIES && took > AT_ONCE_MS; i++)
+		took = act(i);
+	if (took > AT_ONCE_MS)
+		FAIL("it took %ld ms, or was too late", took);
+}
+
+/* TOO_LATE: the module had given up before */
+static long late_if_declined(int fd, long took)
+{
+	enum reaction reaction = attacker_wait(fd, &reply, scaled(ANSWER_MS));
+
+	if (reaction == DECLINED)
+		return TOO_LATE;
+	EQ(reaction, ENDED);
+	return took;
+}
+
+static long close_of_listener(int try)
 {
 	int fds[ATTACKERS], i;
-	long start;
+	long took;
 
-	attack(NOBODY + 4, fds, ATTACKERS);
+	attack(NOBODY + 24 + 4 * try, fds, ATTACKERS);
 	wait_asked();
-	start = now_ms();
+	took = -now_ms();
 	close(h.listener);
-	if (now_ms() - start > AT_ONCE_MS)
-		FAIL("it took %ld ms", now_ms() - start);
+	took += now_ms();
 	for (i = 0; i < ATTACKERS; i++)
-		EQ(attacker_wait(fds[i], &reply, scaled(ANSWER_MS)), ENDED);
+		took = late_if_declined(fds[i], took);
 	for (i = 1; i < ATTACKERS; i++)
 		close(fds[i]);
 	h.listener = listen_any(1);
 	hostile_close(&h);
+	return took;
+}
+
+TEST(unresolved_delays_no_close, .alone = true, .applies = as_client)
+{
+	must_be_quick(close_of_listener);
 }
 
 /* Whoever gives up while it is asked for leaves nothing behind */
@@ -179,14 +209,23 @@ TEST(unresolved_and_gone, .alone = true, .applies = as_client)
 }
 
 /* A message in the midst of it is none that was to come */
-TEST(unresolved_and_early, .alone = true, .applies = as_client)
+static long early_message(int try)
 {
+	long took;
 	int fd;
 
-	attack(NOBODY + 12, &fd, 1);
+	attack(NOBODY + 36 + 4 * try, &fd, 1);
 	attacker_send(fd, &sent);
-	expect_no_connection(&h);
+	took = late_if_declined(fd, 0);
+	if (!took)
+		EQ(events_now(h.listener), 0);
 	hostile_close(&h);
+	return took;
+}
+
+TEST(unresolved_and_early, .alone = true, .applies = as_client)
+{
+	must_be_quick(early_message);
 }
 
 /* The network is not asked for as many addresses as one peer likes */
@@ -235,12 +274,12 @@ TEST(resolved, .alone = true, .applies = as_client)
 
 /* --- a client --- */
 
-TEST(unresolved_connect, .alone = true, .applies = as_server)
+static long interrupted_connect(int try)
 {
-	long start;
+	long start, took;
 
 	catch_signal(SIGUSR1, 0);
-	address = NOBODY + 16 + chosen;
+	address = NOBODY + 24 + 4 * try + chosen;
 	hostile_init(&h);
 	hostile_propose(&h);
 	h.spoil = accept_nobody;
@@ -248,21 +287,26 @@ TEST(unresolved_connect, .alone = true, .applies = as_server)
 	start = now_ms();
 	worker_interrupt(&h.worker);
 	worker_join(&h.worker);
+	took = now_ms() - start;
 	EQ(h.app_error, EINTR);
-	if (now_ms() - start > AT_ONCE_MS)
-		FAIL("it took %ld ms", now_ms() - start);
 	must_decline(h.tcp, NO_ROUTE);
 	wait_events(h.app, POLLOUT);
 	EQ(is_tcp(h.app), 1);
 	hostile_close(&h);
+	return took;
 }
 
-TEST(unresolved_connect_closed, .alone = true, .applies = as_server)
+TEST(unresolved_connect, .alone = true, .applies = as_server)
 {
-	long start;
+	must_be_quick(interrupted_connect);
+}
+
+static long close_in_connect(int try)
+{
+	long took;
 
 	catch_signal(SIGUSR1, 0);
-	address = NOBODY + 20 + chosen;
+	address = NOBODY + 36 + 4 * try + chosen;
 	hostile_init(&h);
 	hostile_propose(&h);
 	worker_interrupt(&h.worker);
@@ -271,11 +315,16 @@ TEST(unresolved_connect_closed, .alone = true, .applies = as_server)
 	h.spoil = accept_nobody;
 	hostile_answer(&h);
 	wait_asked();
-	start = now_ms();
+	took = -now_ms();
 	close(h.app);
-	if (now_ms() - start > AT_ONCE_MS)
-		FAIL("it took %ld ms", now_ms() - start);
+	took += now_ms();
 	h.app = -1;
-	EQ(attacker_wait(h.tcp, &reply, scaled(ANSWER_MS)), ENDED);
+	took = late_if_declined(h.tcp, took);
 	hostile_close(&h);
+	return took;
+}
+
+TEST(unresolved_connect_closed, .alone = true, .applies = as_server)
+{
+	must_be_quick(close_in_connect);
 }

@@ -14,7 +14,7 @@
 
 #define PORT		1
 #define SEND_SLOTS	64
-#define WAIT_MS		15000
+#define WAIT_MS		scaled(60000)
 /* It gives up a silent module after 7 times 0.54 s; 7 would be for ever */
 #define ACK_TIMEOUT	17
 #define RETRIES		6

@@ -234,7 +234,7 @@ TEST(shutdown_of_listener_wakes_poll)
 		OK(shutdown(listener, SHUT_RDWR));
 		_exit(0);
 	}
-	EQ(poll(&pfd, 1, 10000), 1);
+	EQ(poll(&pfd, 1, FOREVER), 1);
 	TRUE(pfd.revents & POLLHUP);
 }
 
@@ -293,6 +293,7 @@ TEST(reset_of_client_before_accept)
 	int listener = listen_any(2), client = connect_to(listener), fd;
 	char byte;
 
+	wait_events(listener, POLLIN);	/* an earlier reset would end the handshake */
 	set_linger(client, 1, 0);
 	close(client);
 	fd = accept_from(listener);
@@ -306,7 +307,7 @@ TEST(reset_of_client_before_accept)
  */
 TEST(backlog)
 {
-	int backlog = 2, listener = listen_any(backlog), client[5], i;
+	int backlog = 2, listener = listen_any(backlog), client[5], i, connected = 0;
 	struct addr to = target_of(listener);
 	struct pollfd pfd;
 
@@ -319,9 +320,9 @@ TEST(backlog)
 	}
 	for (i = 0; i < 5; i++) {
 		pfd = (struct pollfd){ .fd = client[i], .events = POLLOUT };
-		if (i != backlog + 1)
-			EQ(poll(&pfd, 1, 0), i <= backlog);
+		connected += OK(poll(&pfd, 1, 0));
 	}
+	TRUE(connected == backlog + 1 || connected == backlog + 2);
 	for (i = 0; i <= backlog; i++)
 		accept_from(listener);
 	for (; i < 5; i++)
@@ -420,7 +421,7 @@ TEST(reuse_port, .applies = reuse_port_in_server)
 		int client = new_client();
 
 		OK(connect(client, &to.sa, to.len));
-		EQ(poll(pfd, 2, 10000), 1);
+		EQ(poll(pfd, 2, FOREVER), 1);
 		got[!pfd[0].revents]++;
 		close(accept_from(pfd[0].revents ? first : second));
 		close(client);

@@ -110,7 +110,7 @@ static int64_t stamp_of(const struct cmsghdr *cmsg, const struct kind_of_stamp *
  */
 static void expect_stamp(int from, int to, const struct kind_of_stamp *kind, int flags)
 {
-	long end = now_ms() + scaled(10000);
+	long end = now_ms() + scaled(60000);
 	struct cmsghdr *cmsg = NULL;
 	struct call call;
 	int64_t before, stamp;
@@ -328,10 +328,14 @@ static void no_sent(int fd)
 /* As many stamps as @wanted has bits, each once, all of this byte */
 static void expect_sent(int fd, unsigned int wanted, int id)
 {
+	unsigned int all = wanted;
 	int got_id, kind;
 
 	while (wanted) {
 		kind = next_sent(fd, &got_id);
+		/* Of a byte that was sent twice, see no_sent() */
+		if (!variant->smc && kind <= 31 && (got_id < id || all & ~wanted & 1U << kind))
+			continue;
 		if (kind > 31 || !(wanted & 1U << kind))
 			FAIL("a stamp of kind %d", kind);
 		wanted &= ~(1U << kind);

@@ -7,15 +7,14 @@
 
 #include "pair.h"
 
-/* A port on which nobody listens: one that was just given to us, and is free again */
+/* A port without a listening socket: another socket has it until the test ends */
 static struct addr closed_port(void)
 {
 	struct addr bound, addr = loopback(variant->client_address, 0);
-	int fd = socket(addr.sa.sa_family, SOCK_STREAM, 0);
+	int fd = OK(socket(addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
 
 	OK(bind(fd, &addr.sa, addr.len));
 	bound = name_of(fd);
-	close(fd);
 	return client_address(port_of(&bound));
 }
 
@@ -592,7 +591,6 @@ TEST(disconnect_and_connect_again)
 	int listener = listen_any(2), fd, server;
 	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) };
 	struct addr to = target_of(listener);
-	struct pollfd pfd;
 
 	fd = connect_to(listener);
 	close(accept_from(listener));
@@ -608,8 +606,7 @@ TEST(disconnect_and_connect_again)
 	nonblock(fd);
 	FAILS(connect_addr(fd, &to), EINPROGRESS);
 	server = accept_from(listener);
-	pfd = (struct pollfd){ .fd = fd, .events = POLLOUT };
-	EQ(poll(&pfd, 1, scaled(5000)), 1);
+	wait_events(fd, POLLOUT);
 	EQ(socket_error(fd), 0);
 }
 

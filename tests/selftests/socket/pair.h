@@ -28,6 +28,9 @@
 #define SMCPROTO_SMC	0
 #define SMCPROTO_SMC6	1
 
+/* For poll(): at the end of a time it would look without being woken. The test has a limit */
+#define FOREVER		-1
+
 /**
  * struct kind - arguments of socket()
  * @family: first

@@ -455,7 +455,7 @@ TEST(listen_while_falling_back)
 	int i, client, server;
 
 	OK(pthread_barrier_init(&r.start, NULL, 2));
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 40; i++) {
 		struct addr any = server_bind_address();
 
 		r.fd = new_server();

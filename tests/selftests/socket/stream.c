@@ -202,6 +202,7 @@ TEST(waitall_timeout)
 	set_timeout(fd[1], SO_RCVTIMEO, 50);
 	FAILS(recv(fd[1], buf, 8, MSG_WAITALL), EAGAIN);
 	send_text(fd[0], "abc");
+	wait_amount(fd[1], 3);
 	EQ(recv(fd[1], buf, 8, MSG_WAITALL), 3);
 }
 
@@ -357,6 +358,7 @@ TEST(send_timeout)
 		total += n;
 	EQ(errno, EAGAIN);
 	TRUE(total > 0);
+	send_until_full(fd[0], 0);	/* TCP may have got room since */
 	TRUE(!(events_now(fd[0]) & POLLOUT));
 }
 
@@ -651,7 +653,7 @@ TEST(low_water_mark)
 	TRUE(events_now(fd[1]) & POLLIN);
 }
 
-/* A mark that was there before the connection, above what a message of the handshake has */
+/* A mark from before the connection, above the size of handshake messages, delays no handshake */
 TEST(low_water_mark_before_connecting)
 {
 	int listener = new_server(), fd[2], i;
@@ -662,13 +664,12 @@ TEST(low_water_mark_before_connecting)
 	OK(listen(listener, 10));
 	for (i = 0; i < 8; i++) {
 		struct addr to = target_of(listener);
-		long start = now_ms();
 
 		fd[0] = new_client();
 		set_int(fd[0], SOL_SOCKET, SO_RCVLOWAT, 300);
 		OK(connect(fd[0], &to.sa, to.len));
 		fd[1] = accept_from(listener);
-		TRUE(now_ms() - start < scaled(1500));
+		EQ(is_tcp(fd[0]), !variant->smc);
 		EQ(get_int(fd[0], SOL_SOCKET, SO_RCVLOWAT), 300);
 		EQ(get_int(fd[1], SOL_SOCKET, SO_RCVLOWAT), 400);
 		send_text(fd[0], "abc");

@@ -51,7 +51,7 @@ static void poll_for(struct slow *s, short events)
 {
 	struct pollfd pfd = { .fd = s->client, .events = events };
 
-	EQ(poll(&pfd, 1, 15000), 1);
+	EQ(poll(&pfd, 1, FOREVER), 1);
 	s->got = pfd.revents;
 }
 
@@ -158,20 +158,20 @@ TEST(epoll_before, .applies = not_swapped)
 	EQ(next_event(once, 0), 0);
 	slow_finish(&s);
 	EQ(next_event(level, 0), 0);
-	EQ(next_event(edge, 10000), EPOLLOUT);
+	EQ(next_event(edge, FOREVER), EPOLLOUT);
 	EQ(next_event(edge, 0), 0);
-	EQ(next_event(once, 10000), EPOLLOUT);
+	EQ(next_event(once, FOREVER), EPOLLOUT);
 	EQ(next_event(once, 0), 0);
 	send_text(s.server, "x");
-	EQ(next_event(level, 10000), EPOLLIN);
-	EQ(next_event(edge, 10000), EPOLLIN | EPOLLOUT);
+	EQ(next_event(level, FOREVER), EPOLLIN);
+	EQ(next_event(edge, FOREVER), EPOLLIN | EPOLLOUT);
 	EQ(next_event(edge, 0), 0);
 	send_text(s.server, "y");
-	EQ(next_event(edge, 10000), EPOLLIN | EPOLLOUT);
+	EQ(next_event(edge, FOREVER), EPOLLIN | EPOLLOUT);
 	expect_text(s.client, "xy");
 	EQ(next_event(level, 0), 0);
 	OK(shutdown(s.server, SHUT_WR));
-	EQ(next_event(edge, 10000), EPOLLIN | EPOLLOUT | EPOLLRDHUP);
+	EQ(next_event(edge, FOREVER), EPOLLIN | EPOLLOUT | EPOLLRDHUP);
 	EQ(next_event(once, 0), 0);
 }
 
@@ -184,7 +184,7 @@ static void wait_epoll(void *arg)
 {
 	struct epoll_wait *w = arg;
 
-	w->events = next_event(w->epoll, 15000);
+	w->events = next_event(w->epoll, FOREVER);
 }
 
 TEST(epoll_before_blocked, .applies = not_swapped)
@@ -214,13 +214,13 @@ TEST(epoll_before_changed_after, .applies = not_swapped)
 	epoll = watch(s.client, EPOLLIN);
 	slow_finish(&s);
 	OK(epoll_ctl(epoll, EPOLL_CTL_MOD, s.client, &event));
-	EQ(next_event(epoll, 10000), EPOLLOUT);
+	EQ(next_event(epoll, FOREVER), EPOLLOUT);
 	OK(epoll_ctl(epoll, EPOLL_CTL_DEL, s.client, NULL));
 	EQ(next_event(epoll, 0), 0);
 	event.events = EPOLLIN;
 	OK(epoll_ctl(epoll, EPOLL_CTL_ADD, s.client, &event));
 	send_text(s.server, "x");
-	EQ(next_event(epoll, 10000), EPOLLIN);
+	EQ(next_event(epoll, FOREVER), EPOLLIN);
 	close(s.client);
 	EQ(next_event(epoll, 0), 0);
 }
@@ -234,7 +234,7 @@ TEST(epoll_fresh_then_connected, .applies = not_swapped)
 	OK(connect(fd, &to.sa, to.len));
 	next_event(epoll, 0);
 	send_text(accept_from(listener), "x");
-	EQ(next_event(epoll, 10000), EPOLLIN);
+	EQ(next_event(epoll, FOREVER), EPOLLIN);
 }
 
 static void receive_x(void *arg)
@@ -411,7 +411,7 @@ TEST(fast_open_connect, .applies = not_swapped)
 	expect_text(server, "fast");
 	next_event(epoll, 0);
 	send_text(server, "answer");
-	EQ(next_event(epoll, 10000), EPOLLIN);
+	EQ(next_event(epoll, FOREVER), EPOLLIN);
 	expect_text(fd, "answer");
 }
 

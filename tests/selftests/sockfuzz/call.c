@@ -19,7 +19,8 @@
 
 #define NUDGE_MS	20
 #define SELDOM_MS	(3 * 1000)	/* for a few, which what they wait for has to wake */
-#define HANG_MS		(30 * 1000)
+#define ROUND_US	10000
+#define HANG_ROUNDS	6000UL		/* signals without an effect */
 
 __thread struct thread *me;
 
@@ -28,7 +29,8 @@ static struct {
 	struct thread *threads;
 	int nr_threads;
 	int failing;
-} state;
+	unsigned long rounds;
+} state = { .rounds = 1 };
 
 long milliseconds(void)
 {
@@ -36,6 +38,11 @@ long milliseconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+unsigned long watch_rounds(void)
+{
+	return __atomic_load_n(&state.rounds, __ATOMIC_SEQ_CST);
 }
 
 static void list_site(struct site *site)
@@ -59,6 +66,8 @@ void call_begin(struct site *site, int on, long arg)
 		list_site(site);
 	*call = (struct call){ .on = on, .arg = arg, .start = milliseconds() };
 	me->nudge_ms = one_in(200) ? SELDOM_MS : NUDGE_MS;
+	me->start_round = watch_rounds();
+	__atomic_store_n(&me->asleep_round, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&call->site, site, __ATOMIC_SEQ_CST);
 }
 
@@ -215,21 +224,53 @@ static void __attribute__((noreturn)) tell_hang(const struct thread *thread,
 	end_failure();
 }
 
+/* Does it wait for an event? Not if it was woken, but has not run since */
+static bool is_asleep(const struct thread *thread)
+{
+	char path[64], text[200];
+	const char *name_end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	name_end = strrchr(text, ')');
+	return name_end && !strncmp(name_end, ") S", 3);
+}
+
+/* @calls: those of the thread before it was looked at */
+static void note_sleep(struct thread *thread, unsigned long calls)
+{
+	if (__atomic_load_n(&thread->asleep_round, __ATOMIC_SEQ_CST) || !is_asleep(thread) ||
+	    __atomic_load_n(&thread->calls, __ATOMIC_SEQ_CST) != calls)
+		return;
+	/* If another call has begun since, it began in this round, and has slept no time */
+	__atomic_store_n(&thread->asleep_round, watch_rounds(), __ATOMIC_SEQ_CST);
+}
+
 static void watch_thread(struct thread *thread)
 {
 	const struct call *call = current_call(thread);
-	unsigned long calls = __atomic_load_n(&thread->calls, __ATOMIC_SEQ_CST);
+	unsigned long calls = __atomic_load_n(&thread->calls, __ATOMIC_SEQ_CST), begun;
 	long start = call->start, now = milliseconds();
 
 	if (!call->site || call->end)
 		return;
+	begun = thread->start_round;
 	/* Was that really one call? */
 	if (__atomic_load_n(&thread->calls, __ATOMIC_SEQ_CST) != calls || !start)
 		return;
-	if (now - start > HANG_MS * options.scale)
+	if (watch_rounds() - begun > HANG_ROUNDS * options.scale)
 		tell_hang(thread, call);
-	if (now - start >= thread->nudge_ms)
+	if (now - start >= thread->nudge_ms) {
+		note_sleep(thread, calls);
 		pthread_kill(thread->pthread, SIGUSR1);
+	}
 }
 
 /* Ended threads are joined, and have no number any more */
@@ -260,7 +301,8 @@ void call_watch(struct thread *threads, int nr, bool *over)
 	state.threads = threads;
 	state.nr_threads = nr;
 	while (any_left(threads, nr)) {
-		usleep(10000);
+		usleep(ROUND_US);
+		__atomic_add_fetch(&state.rounds, 1, __ATOMIC_SEQ_CST);
 		__atomic_store_n(over, milliseconds() >= end, __ATOMIC_SEQ_CST);
 		for (i = 0; i < nr; i++)
 			if (threads[i].number >= 0)

@@ -12,7 +12,7 @@
 
 #include "sockfuzz.h"
 
-#define ASLEEP_MS	2000	/* nothing takes that long that does not wait for the peer */
+#define ASLEEP_ROUNDS	200UL	/* nothing takes that long that does not wait for the peer */
 
 /**
  * struct incoming - a call that is to be made
@@ -51,32 +51,37 @@ static int pick_flags(void)
 	return random_flags(flags, sizeof(flags) / sizeof(*flags), 6);
 }
 
-/* A signal has ended the call, but long before there was something to receive */
-static void check_woken(struct incoming *in, long start)
+/*
+ * A signal has ended the call, but long before there was something to receive. What counts is when
+ * the watchdog saw this thread sleep: it may have been awake since, and not have run.
+ */
+static void check_woken(struct incoming *in)
 {
 	const struct way *way = &in->slot->way[in->dir];
 	uint64_t sent = __atomic_load_n(&way->sent, __ATOMIC_SEQ_CST);
-	long sent_at = __atomic_load_n(&way->sent_at, __ATOMIC_SEQ_CST);
-	long since = start > sent_at ? start : sent_at;
+	unsigned long since = __atomic_load_n(&way->sent_round, __ATOMIC_SEQ_CST);
+	unsigned long asleep = __atomic_load_n(&me->asleep_round, __ATOMIC_SEQ_CST);
 	int amount = 0;
 
-	if (milliseconds() - since < ASLEEP_MS * options.scale || sent <= way->received ||
+	if (since < me->start_round)
+		since = me->start_round;
+	if (asleep < since + ASLEEP_ROUNDS * options.scale || sent <= way->received ||
 	    in->slot->low_water || has_marks(in) || slot_harmed(in->slot))
 		return;
 	/* TCP's may have come late, by a probe of a closed window */
 	if (!is_tcp(in->fd) && !ioctl(in->fd, FIONREAD, &amount) && amount > 0)
-		fail_on(in->slot, in->dir, "asleep although %d bytes have been there for %ld ms",
-			amount, milliseconds() - since);
+		fail_on(in->slot, in->dir, "asleep although %d bytes were there for %lu rounds",
+			amount, asleep - since);
 }
 
 static long by_recv(struct incoming *in)
 {
 	int flags = pick_flags();
-	long start = milliseconds(), n;
+	long n;
 
 	n = CALL("recv", in->on, flags, recv(in->fd, me->buf, in->len, flags));
 	if (n < 0 && errno == EINTR && !(flags & MSG_WAITALL)) {
-		check_woken(in, start);
+		check_woken(in);
 		errno = EINTR;
 	}
 	return n;

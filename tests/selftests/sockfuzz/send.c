@@ -300,7 +300,7 @@ static void send_locked(struct slot *slot, int end, size_t len)
 	__atomic_store_n(&way->sending, o.offset + len, __ATOMIC_SEQ_CST);
 	n = ways[random_below(sizeof(ways) / sizeof(*ways))](&o);
 	if (n > 0) {
-		__atomic_store_n(&way->sent_at, milliseconds(), __ATOMIC_SEQ_CST);
+		__atomic_store_n(&way->sent_round, watch_rounds(), __ATOMIC_SEQ_CST);
 		__atomic_store_n(&way->sent, o.offset + n, __ATOMIC_SEQ_CST);
 	} else if (n < 0 && errno != EAGAIN && errno != EINTR && errno != EFAULT &&
 		   errno != EINVAL) {

@@ -127,6 +127,8 @@ struct call {
  * @calls: number of calls
  * @last: the last of them
  * @nudge_ms: when the watchdog begins to interrupt the present one
+ * @start_round: of the watchdog, in which the present call began
+ * @asleep_round: in which the watchdog saw it sleep in the present call, 0: it did not
  * @buf: what is sent and received
  * @guard: one page, behind which there is nothing
  * @pipe: for splice() and tee()
@@ -143,6 +145,8 @@ struct thread {
 	unsigned long calls;
 	struct call last[LAST_CALLS];
 	long nudge_ms;
+	unsigned long start_round;
+	unsigned long asleep_round;
 	uint8_t *buf;
 	uint8_t *guard;
 	int pipe[2];
@@ -160,7 +164,7 @@ extern __thread struct thread *me;
  * @rx: held by who receives at the other end
  * @sending: no byte from here on can have been sent
  * @sent: all bytes before this one were accepted
- * @sent_at: when @sent was last changed, in milliseconds
+ * @sent_round: round of the watchdog in which @sent was last changed
  * @received: bytes received and found right; under @rx
  * @marks: where urgent bytes may be: a reader may find them left out
  * @nr_marks: all that there ever were
@@ -171,7 +175,7 @@ struct way {
 	pthread_mutex_t rx;
 	uint64_t sending;
 	uint64_t sent;
-	long sent_at;
+	unsigned long sent_round;
 	uint64_t received;
 	uint64_t marks[MARKS];
 	unsigned int nr_marks;
@@ -239,6 +243,12 @@ void call_watch(struct thread *threads, int nr, bool *over);
 void call_tell_last(struct thread *threads, int nr);
 unsigned long call_tell_counts(void);
 long milliseconds(void);
+
+/*
+ * Rounds of the watchdog, at least 10 ms each, from 1 on: time that passes only as fast as threads
+ * get to run
+ */
+unsigned long watch_rounds(void);
 
 /* Tells what is wrong, seed and last calls, and ends the process */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

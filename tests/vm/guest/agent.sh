@@ -17,6 +17,7 @@ set -a && . /run/vm/config && set +a
 exec 3<>/dev/ttyS1 4>/dev/kmsg
 
 OBJECTS=/sys/kernel/debug/smc/objects
+LIMIT=$((${VM_LIMIT:-60} * ${VM_SLOW:-1}))	# seconds for what comes at once on an idle machine
 TAB='	'
 
 say() {
@@ -31,7 +32,7 @@ kmsg() {
 setup() {
 	echo "vm-$VM_GUEST" >/proc/sys/kernel/hostname
 	[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] ||
-		echo 20 >/proc/sys/kernel/hung_task_timeout_secs
+		echo $((60 * ${VM_SLOW:-1})) >/proc/sys/kernel/hung_task_timeout_secs
 	# Booting printed warnings only; from here on every line counts.
 	echo 8 >/proc/sys/kernel/printk
 	[ ! -e /sys/kernel/debug/kmemleak ] || echo clear >/sys/kernel/debug/kmemleak
@@ -74,6 +75,16 @@ load_modules() {
 	done
 }
 
+# unload_module NAME: the last socket lets its module go a moment after it was counted.
+unload_module() {
+	_tries=$((10 * LIMIT))
+	until rmmod "$1" >/run/vm/unload 2>&1; do
+		_tries=$((_tries - 1))
+		[ $_tries -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
 # Unloaded in reverse order; a module that stays is named with its users.
 unload_modules() {
 	_reverse=
@@ -82,7 +93,7 @@ unload_modules() {
 	done
 	for _m in $_reverse; do
 		is_loaded "$_m" || continue
-		rmmod "$_m" >/run/vm/unload 2>&1 ||
+		unload_module "$_m" ||
 			say "@unload-failed $_m: $(tr '\n' ' ' </run/vm/unload)"
 	done
 }
@@ -96,7 +107,7 @@ live_objects() {
 
 # settle BEFORE: closes may linger for a while, so wait for the counters to return.
 settle() {
-	_tries=100
+	_tries=$((10 * LIMIT))
 	while [ "$(live_objects)" != "$1" ] && [ $_tries -gt 0 ]; do
 		sleep 0.1
 		_tries=$((_tries - 1))

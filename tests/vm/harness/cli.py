@@ -168,7 +168,7 @@ def run_counted(options, folder):
                      modules=_loaded_modules(options, kernel), seed=options.seed,
                      cpus=options.cpus or 1, memory=options.memory or 1024,
                      append=[word for words in options.boot for word in shlex.split(words)])
-    outcome = icount.run(job, folder, options.timeout or 900)
+    outcome = icount.run(job, folder, options.timeout or 3600)
     print(outcome.output, end='')
     return outcome.status
 

@@ -69,7 +69,7 @@ def _pack(job, path):
     initramfs.build_whole(path, archive, _module_files(job), job.command)
 
 
-def run(job, folder, limit=900):
+def run(job, folder, limit=3600):
     """
     Runs a job; limit is in seconds of the host. Logs stay in the folder.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The QEMU command line of one guest, and whether KVM works here."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from . import paths
 from .errors import Trouble
 
 QEMU = 'qemu-system-x86_64'
-KVM_PROBE_LIMIT = 30   # seconds
+KVM_PROBE_LIMIT = 120  # seconds
 
 # Not "pc": its table of interrupts is a loop in AML, 30 s of it in a kernel with KASAN.
 MACHINE = 'q35'
@@ -159,10 +160,13 @@ def accelerator(image):
     if not os.access('/dev/kvm', os.R_OK | os.W_OK):
         return 'tcg'
     known = paths.cache('vm') / 'accelerator'
-    fields = known.read_text().split() if known.exists() else []
-    if len(fields) != 2 or fields[0] != _boot_id():
-        fields = [_boot_id(), 'kvm' if _kvm_runs(image) else 'tcg']
-        known.write_text(' '.join(fields) + '\n')
+    # One at a time finds out: the others have the answer at once, and do not slow it down
+    with open(known.with_suffix('.lock'), 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fields = known.read_text().split() if known.exists() else []
+        if len(fields) != 2 or fields[0] != _boot_id():
+            fields = [_boot_id(), 'kvm' if _kvm_runs(image) else 'tcg']
+            known.write_text(' '.join(fields) + '\n')
     return fields[1]
 
 

@@ -6,7 +6,7 @@
 # kernels: stock-6.12 stock-6.1
 # daily: stock-6.12
 # modules: smc
-# timeout: 60
+# timeout: 240
 # cpus: 2
 
 # shellcheck source=../lib.sh

@@ -4,7 +4,7 @@
 # The helpers in lib.sh do what they say: namespaces are joined, waiting works.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# timeout: 60
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -12,8 +12,8 @@
 ns_pair left right
 is "address of the left namespace" "$(addr left)" 10.1.0.1
 is "IPv6 address of the right one" "$(addr right 6)" fd00:1::2
-check "they see each other" in_ns left ping -c 1 -W 5 10.1.0.2
-check "also with IPv6" in_ns left ping -c 1 -W 5 fd00:1::2
+check "they see each other" wait_for "an answer" in_ns left ping -c 1 -W 1 10.1.0.2
+check "also with IPv6" wait_for "an answer" in_ns left ping -c 1 -W 1 fd00:1::2
 
 in_ns right iperf3 -s -1 -p 5001 >/dev/null 2>&1 &
 check "a listener is waited for" wait_listen 5001 right

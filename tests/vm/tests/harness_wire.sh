@@ -5,7 +5,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # guests: 2
-# timeout: 90
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -25,8 +25,8 @@ fi
 sync listening
 if [ "$VM_GUEST" = a ]; then
 	check "TCP over the wire" iperf3 -c "$PEER_ADDR" -p 5001 -n 1M
-	check "frames of 9000 bytes" ping -c 1 -W 5 -M "do" -s 8900 "$PEER_ADDR"
-	check "IPv6" ping -c 1 -W 5 "$PEER_ADDR6"
+	check "frames of 9000 bytes" wait_for "an answer" ping -c 1 -W 1 -M "do" -s 8900 "$PEER_ADDR"
+	check "IPv6" wait_for "an answer" ping -c 1 -W 1 "$PEER_ADDR6"
 fi
 sync finished
 pass "both have finished"

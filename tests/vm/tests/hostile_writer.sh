@@ -7,7 +7,7 @@
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.12 stock-6.1 debug-6.12
 # modules: smc smc_synopt smc_forge
-# timeout: 200
+# timeout: 240
 # cpus: 2
 
 # shellcheck source=../lib.sh

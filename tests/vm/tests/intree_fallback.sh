@@ -8,7 +8,7 @@
 # kernels: stock-6.12 stock-6.1
 # peer: intree
 # modules: smc
-# timeout: 90
+# timeout: 240
 
 # shellcheck disable=SC3043,SC2317 # local is known; check() calls these functions
 # shellcheck source=../lib.sh

@@ -8,7 +8,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
-# timeout: 120
+# timeout: 240
 # allow-log: detected conn error
 
 # shellcheck source=../lib.sh

@@ -5,7 +5,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_diag
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC3043,SC2317,SC2154 # local is known; check() calls these functions; the
 # variables are of eval

@@ -10,7 +10,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_charge
-# timeout: 120
+# timeout: 240
 # allow-log: Call Trace:
 
 # shellcheck source=../lib.sh

@@ -8,7 +8,7 @@
 # modules: smc
 # cpus: 2
 # variables: MEMCG_LIMIT
-# timeout: 120
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
-# timeout: 180
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_rdma memrdma
-# timeout: 120
+# timeout: 240
 # boot: swiotlb=force
 
 # shellcheck disable=SC2317	# check() calls these functions

@@ -5,7 +5,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
-# timeout: 120
+# timeout: 240
 # cpus: 2
 
 # shellcheck source=../lib.sh

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
-# timeout: 90
+# timeout: 240
 
 # shellcheck disable=SC2317 # check() calls functions
 # shellcheck source=../lib.sh

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12
 # modules: smc smc_diag
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC2317,SC2154,SC2119 # check() calls these functions
 # shellcheck source=../lib.sh

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12
 # modules: smc
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC3043,SC2317,SC2154,SC2119 # local is known; check() calls these functions
 # shellcheck source=../lib.sh
@@ -135,7 +135,7 @@ check "all is gone" is_off
 
 # --- the module --------------------------------------------------------------------------------------
 
-rmmod smc || die "the module stays"
+unload smc || die "the module stays"
 # The kernel's own is not to be found either
 mkdir "$_work/empty"
 mount --bind "$_work/empty" "/lib/modules/$(uname -r)" || die "cannot hide the modules"

@@ -7,7 +7,7 @@
 #
 # kernels: stock-6.12
 # modules: smc
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC3043,SC2317,SC2154,SC2119,SC2086 # local is known; check() calls these
 # functions; numbers and words

@@ -7,7 +7,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC2317,SC2154,SC2119 # check() calls these functions
 # shellcheck source=../lib.sh
@@ -112,7 +112,7 @@ case $VM_KERNEL in
 
 	check "on for good" smc on --unit sample --persistent
 	check "this is in /etc" test -e /$KEPT
-	rmmod smc || die "the module stays"
+	unload smc || die "the module stays"
 	mkdir "$_work/empty"
 	mount --bind "$_work/empty" "/lib/modules/$(uname -r)"
 	is "without the module, it starts with TCP" "$(start | tail -n 1)" $TCP

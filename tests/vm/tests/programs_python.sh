@@ -43,7 +43,7 @@ set_way() {
 run_suites() {
 	rm -rf "$_work/cwd"
 	mkdir -p "$_work/cwd"
-	(cd "$_work/cwd" && in_ns box $via $PYTHON "$suites" run --limit $((40 * VM_SLOW)) "$@") \
+	(cd "$_work/cwd" && in_ns box $via $PYTHON "$suites" run --limit $((60 * VM_SLOW)) "$@") \
 		>>"$_work/log.$mode" 2>&1 </dev/null
 }
 
@@ -74,6 +74,7 @@ $PYTHON -c 'import test.test_socket' 2>/dev/null ||
 	die "no tests of Python; scripts/install-packages programs"
 ip netns add box
 in_ns box ip link set lo up
+allow_slow_handshakes box
 
 for way in tcp smc declined; do
 	set_way $way

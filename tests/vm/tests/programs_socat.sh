@@ -9,7 +9,7 @@
 # modules: smc
 # cpus: 2
 # memory: 2048
-# timeout: 200
+# timeout: 240
 
 # shellcheck disable=SC2317,SC2086,SC2154 # check() calls these functions; $via is a word or none
 # shellcheck source=../lib.sh
@@ -27,7 +27,7 @@ serve() {
 	shift
 	# The port was in use a moment ago, and what stands behind may answer late
 	set -- "${@/LISTEN:$port/LISTEN:$port,reuseaddr}"
-	ip netns exec server $via socat -t 20 "$@" 2>>"$_work/socat.log" &
+	ip netns exec server $via socat -t $((20 * VM_SLOW)) "$@" 2>>"$_work/socat.log" &
 	servers+=($!)
 	wait_listen "$port" server
 }
@@ -39,7 +39,7 @@ end_servers() {
 }
 
 client() {
-	in_ns client $via socat -t 20 "$@"
+	in_ns client $via socat -t $((20 * VM_SLOW)) "$@"
 }
 
 # both SERVER-ADDRESS CLIENT-ADDRESS [OPTION...]: the server echoes through a program; what comes
@@ -145,7 +145,7 @@ retried() {
 		2>>"$_work/socat.log" &
 	late=$!
 	# It may listen for a moment only
-	ip netns exec server $via socat -t 20 "TCP-LISTEN:$PORT,reuseaddr" EXEC:cat \
+	ip netns exec server $via socat -t $((20 * VM_SLOW)) "TCP-LISTEN:$PORT,reuseaddr" EXEC:cat \
 		2>>"$_work/socat.log" &
 	servers+=($!)
 	wait $late || return 1
@@ -174,8 +174,8 @@ run_all() {
 		"$c,nodelay,keepalive,rcvbuf=32768,sndbuf=131072,mss=1000,bind=$(addr client)"
 	check "$mode: options late" both "$l,rcvbuf-late=100000" "$c,sndbuf-late=100000,cork=0"
 	check "$mode: from a port" both "$l,range=10.0.0.0/8" "$c,sourceport=$((PORT + 5)),reuseaddr"
-	check "$mode: non-blocking connect" both "$l,accept-timeout=30" \
-		"$c,connect-timeout=20,nonblock"
+	check "$mode: non-blocking connect" both "$l,accept-timeout=$((60 * VM_SLOW))" \
+		"$c,connect-timeout=$((60 * VM_SLOW)),nonblock"
 	check "$mode: half-close by shutdown" both "$l,shut-down" "$c,shut-down"
 	check "$mode: TLS" both "OPENSSL-LISTEN:$PORT,cert=$_work/both.pem,verify=0" \
 		"OPENSSL:$host:$PORT,verify=0"

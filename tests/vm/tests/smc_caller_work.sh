@@ -7,7 +7,7 @@
 # kernels: stock-6.12 stock-6.1
 # daily: stock-6.12
 # modules: smc
-# timeout: 60
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

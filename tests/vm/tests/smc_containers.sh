@@ -7,7 +7,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
-# timeout: 60
+# timeout: 240
 # cpus: 2
 
 # shellcheck disable=SC3043,SC2317 # local is known; check() calls these functions

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_diag
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC3043,SC2317,SC2154 # local is known; check() calls these functions; hold()
 # sets variables
@@ -73,7 +73,7 @@ insmod "$VM_MODULES/smc_diag.ko" || die "cannot load smc_diag"
 kill $(pids)
 wait
 check "no process has one any more" wait_for "the end of the sockets" unheld
-check "the module can be unloaded" rmmod smc_diag smc
+check "the module can be unloaded" unload smc_diag smc
 insmod "$VM_MODULES/smc.ko" && insmod "$VM_MODULES/smc_diag.ko"
 
 ip netns del blue

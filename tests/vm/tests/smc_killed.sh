@@ -8,7 +8,7 @@
 # kernels: stock-6.12 stock-6.1
 # modules: smc_charge
 # boot: smc_killed
-# timeout: 60
+# timeout: 240
 
 # shellcheck disable=SC2317 # check() calls this function
 # shellcheck source=../lib.sh
@@ -21,7 +21,7 @@ no_socket_left() {
 ip link set lo up
 check "load the module" insmod "$VM_MODULES/smc.ko"
 check "end a socket whose connections stay" python3 -B "$VM_DIR/../selftests/netlink/killed.py"
-check "unload the module" rmmod smc
+check "unload the module" unload smc
 check "load it again" insmod "$VM_MODULES/smc.ko"
 echo 1 >/proc/sys/net/ipv4/tcp_migrate_req
 check "end a socket whose connections migrate" python3 -B "$VM_DIR/../selftests/netlink/killed.py"

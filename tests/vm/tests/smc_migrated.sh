@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
-# timeout: 60
+# timeout: 240
 
 # shellcheck disable=SC2317 # check() calls these functions
 # shellcheck source=../lib.sh
@@ -23,7 +23,7 @@ python3 -B "$VM_DIR/../selftests/netlink/migrated.py" <"$_work/input" >"$_work/s
 exec 8>"$_work/input"
 check "a connection migrates" wait_for "a connection that migrates" has_migrated
 smc_expect_clean "no object is left over"
-check "unload the module" rmmod smc
+check "unload the module" unload smc
 exec 8>&-
 check "the connection works without it" wait $!
 echo 0 >/proc/sys/net/ipv4/tcp_migrate_req

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
-# timeout: 60
+# timeout: 240
 
 # shellcheck disable=SC2317 # check() calls these functions
 # shellcheck source=../lib.sh
@@ -23,7 +23,7 @@ exec 8>"$_work/input"
 check "a descendant listens" wait_for "a socket that listens" listens
 smc_expect_clean "no object is left over"
 check "another module is behind it" modprobe tcp_dctcp
-check "unload the module" rmmod smc
+check "unload the module" unload smc
 check "another module is in its place" modprobe tcp_vegas
 check "load it again" insmod "$VM_MODULES/smc.ko"
 exec 8>&-

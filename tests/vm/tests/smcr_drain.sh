@@ -8,7 +8,7 @@
 # daily: none
 # modules: smc smc_rdma smc_synopt
 # cpus: 2
-# timeout: 120
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -40,9 +40,9 @@ if [ "$VM_GUEST" = a ]; then
 	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
 	check "several link groups" test "$(objects link created)" -ge 3
 	check "connections end" wait_for "connections to end" no_connection
-	check "idle groups do not hold the module" rmmod smc_rdma
+	check "idle groups do not hold the module" unload smc_rdma
 	smc_expect_clean "no object is left over"
 else
-	check "monitoring is unloaded" rmmod smc_diag
+	check "monitoring is unloaded" unload smc_diag
 fi
 done_testing

@@ -99,7 +99,7 @@ no_socket() {
 forget() {
 	wait_for "the sockets to end" no_socket
 	ip link set eth0 down
-	rmmod smc_diag smc && modprobe smc && modprobe smc_diag && smcd ueid add SMCTEST &&
+	unload smc_diag smc && modprobe smc && modprobe smc_diag && smcd ueid add SMCTEST &&
 		ip link set eth0 up
 }
 
@@ -151,7 +151,7 @@ if [ "$VM_GUEST" = a ]; then
 	is "nothing else became TCP" "$(smc_stat "" "TCP fallback")" "${declined:-0}"
 	check "and one each time at most" test "${declined:-0}" -le 2
 	check "connections end" wait_for "connections to end" no_connection
-	check "link groups do not hold the module" rmmod smc_rdma
+	check "link groups do not hold the module" unload smc_rdma
 	smc_expect_clean "no object is left over"
 fi
 done_testing

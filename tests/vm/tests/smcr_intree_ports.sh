@@ -52,6 +52,10 @@ group_version() {
 	smcr -d linkgroup | sed -n 's/^Version *: *//p' | sort -u
 }
 
+group_has_version() {
+	[ "$(group_version)" = "$version" ]
+}
+
 # open_connection: of the caller, until descriptor 8 is closed
 open_connection() {
 	rm -f /tmp/still && mkfifo /tmp/still
@@ -68,9 +72,9 @@ end_connection() {
 
 # The connection as both sides see it; a is ours
 look_at_it() {
-	shows_smcr || return 1
+	wait_for "a socket of SMC-R" shows_smcr || return 1
 	[ "$VM_GUEST" = b ] && return
-	[ "$(group_version)" = "$version" ] || return 1
+	wait_for "the version" group_has_version || return 1
 	# A server has offered a second link, and hears of it once, of two ports twice
 	[ "$server" = b ] || wait_for "answers to the offer" answered "$ports"
 }
@@ -90,7 +94,7 @@ converse() {
 		return "$seen"
 	fi
 	end_connection && [ "$seen" = 0 ] &&
-		timeout 60 smc_run "$talk_program" call "$talk_address" "$port" both short
+		timeout $((120 * VM_SLOW)) smc_run "$talk_program" call "$talk_address" "$port" both short
 	seen=$?
 	sync "end-$port"
 	return "$seen"
@@ -140,9 +144,9 @@ if [ "$VM_GUEST" = a ]; then
 	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
 	check "connections end" wait_for "connections to end" no_connection
 	echo 0 >"$events/enable"
-	check "link groups do not hold the module" rmmod smc_rdma
+	check "link groups do not hold the module" unload smc_rdma
 	smc_expect_clean "no object is left over"
 else
-	check "monitoring is unloaded" rmmod smc_diag
+	check "monitoring is unloaded" unload smc_diag
 fi
 done_testing

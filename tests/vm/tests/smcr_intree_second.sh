@@ -69,9 +69,9 @@ if [ "$VM_GUEST" = a ]; then
 	is "one link group each time" "$(objects link created)" 3
 	check "connections end" wait_for "connections to end" no_connection
 	echo 0 >"$events/enable"
-	check "link groups do not hold the module" rmmod smc_rdma
+	check "link groups do not hold the module" unload smc_rdma
 	smc_expect_clean "no object is left over"
 else
-	check "monitoring is unloaded" rmmod smc_diag
+	check "monitoring is unloaded" unload smc_diag
 fi
 done_testing

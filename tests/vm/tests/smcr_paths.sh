@@ -6,7 +6,7 @@
 # kernels: stock-6.12
 # daily: none
 # modules: smc smc_rdma
-# timeout: 120
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -32,6 +32,6 @@ is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
 check "links were there" test "$(objects link created)" -ge 4
 check "connections end" wait_for "connections to end" no_connection
 sync idle
-check "idle groups do not hold the module" rmmod smc_rdma
+check "idle groups do not hold the module" unload smc_rdma
 smc_expect_clean "no object is left over"
 done_testing

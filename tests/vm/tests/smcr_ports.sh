@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc smc_rdma
-# timeout: 120
+# timeout: 240
 
 # shellcheck disable=SC2317	# check() calls these functions
 
@@ -46,12 +46,19 @@ smcd ueid add SMCTEST
 echo 5 >/proc/sys/net/smc/variants	# SMC-D would come first
 echo 65536 >/proc/sys/net/smc/rmem
 echo 1 >/proc/sys/net/smc/smcr_idle_timeout
+allow_slow_handshakes
 talk_listen "$talk" 10.9.0.2 5000
 
 echo 'p:smc_questions ib_query_port' >"$tracing/kprobe_events" || die "no probes"
 echo 1 >"$tracing/events/kprobes/smc_questions/enable"
 cat /sys/class/infiniband/rxe0/ports/1/state >/dev/null
 check "a question is counted" [ "$(questions)" -gt 0 ]
+# The RDMA core queries new devices later. It flushes that work when a device goes.
+ip link add spare type dummy
+ip link set spare up
+rdma link add rxe9 type rxe netdev spare || die "no spare device"
+rdma link del rxe9
+ip link del spare
 before=$(questions)
 check "the first connection" connect
 check "others, while network devices come and go" churn

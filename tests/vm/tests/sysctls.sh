@@ -5,7 +5,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
-# timeout: 60
+# timeout: 240
 
 # shellcheck disable=SC2154 # _work is set
 # shellcheck source=../lib.sh

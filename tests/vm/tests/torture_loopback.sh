@@ -14,7 +14,7 @@
 # cpus: 2
 # memory: 2048
 # boot: slab_debug=FZPU
-# timeout: 200
+# timeout: 240
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # modules: smc
-# timeout: 60
+# timeout: 240
 
 # shellcheck disable=SC3043,SC2317 # local is known; check() calls these functions
 # shellcheck source=../lib.sh
@@ -71,6 +71,11 @@ got = 0
 while got < 12345:
     got += len(p.server.recv(20000))
 p.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+p.client.close()
+try:
+    p.server.recv(1)
+except ConnectionResetError:
+    pass
 p.close()"
 check "Proposal sent" traced 'smc_clc: sk=[0-9a-f]+ sent type=1'
 check "Proposal received" traced 'smc_clc: sk=[0-9a-f]+ received type=1'
@@ -97,11 +102,11 @@ smc.Pair(server=smc.tcp_socket).close()"
 check "fallback" traced 'smc_switch_to_fallback: sk=[0-9a-f]+ clcsk=[0-9a-f]+ net=[0-9]+ fallback_rsn=50397184 \(0x3010000\)'
 smc_expect_clean "no object is left over"
 check "formats of this module" formats ours
-check "the distribution's module takes its place" eval 'rmmod smc && modprobe smc'
+check "the distribution's module takes its place" eval 'unload smc && modprobe smc'
 check "formats of that module" formats theirs
 for name in "$_work/theirs"/*; do
 	check "format ${name##*/}" begins_as "${name##*/}"
 done
 umount "$tracing"
-check "that module goes" rmmod smc
+check "that module goes" unload smc
 done_testing
