@@ -145,7 +145,7 @@ static void start_flush(struct smc_conn *conn)
 		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
 }
 
-static void hold(struct smc_conn *conn, u32 bytes)
+static void hold_bytes(struct smc_conn *conn, u32 bytes)
 {
 	bool first = !conn->tx.held;
 
@@ -231,7 +231,7 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	if (urgent)
 		announce_urgent(conn);
 	if (may_hold(conn, bytes, tx->producer_flags))
-		hold(conn, bytes);
+		hold_bytes(conn, bytes);
 	else
 		posted = smc_cdc_post(conn);
 unlock:
@@ -275,7 +275,7 @@ enum update {
  * is given back by thirds, which is what a waiting writer like ours wants; a peer that
  * waits gets less than that when the reader goes to sleep or has been busy for a while.
  */
-static enum update update_due(const struct smc_conn *conn)
+static enum update choose_update(const struct smc_conn *conn)
 {
 	const struct smc_conn_rx *rx = &conn->rx;
 	u32 size = smc_ring_size(&rx->ring);
@@ -304,7 +304,7 @@ static enum update update_due(const struct smc_conn *conn)
  */
 bool smc_cdc_update(struct smc_conn *conn)
 {
-	switch (update_due(conn)) {
+	switch (choose_update(conn)) {
 	case UPDATE_NOW:
 		return smc_cdc_post(conn);
 	case UPDATE_LATER:
@@ -342,7 +342,7 @@ void smc_cdc_consumed(struct smc_conn *conn, u32 bytes)
 }
 
 /* What the peer can have written since the last message: nothing after its end */
-static u32 peers_window(const struct smc_conn *conn)
+static u32 get_peer_window(const struct smc_conn *conn)
 {
 	const struct smc_conn_rx *rx = &conn->rx;
 
@@ -371,7 +371,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	u32 announced = tx->urgent_hold ? tx->urgent_end : tx->produced;
 	int produced, consumed;
 
-	produced = smc_cursor_moved(rx->prod, cdc->producer, peers_window(conn), &rx->ring);
+	produced = smc_cursor_moved(rx->prod, cdc->producer, get_peer_window(conn), &rx->ring);
 	if (produced < 0)
 		return produced;
 	consumed = smc_cursor_moved(tx->cons, cdc->consumer, announced - tx->consumed,
@@ -391,7 +391,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 }
 
 /* Return: whether the peer has seen the urgent byte, and there is more behind it */
-static bool urgent_seen(struct smc_conn *conn)
+static bool release_urgent_hold(struct smc_conn *conn)
 {
 	struct smc_conn_tx *tx = &conn->tx;
 
@@ -404,7 +404,7 @@ static bool urgent_seen(struct smc_conn *conn)
 /* No end is taken back (R-CLS-19) */
 static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 {
-	/* Paired with starved(): who sees the end sees the last bytes before it */
+	/* Paired with wait_or_finish(): who sees the end sees the last bytes before it */
 	smp_store_release(&conn->rx_state_flags, conn->rx_state_flags | flags);
 	if (flags & SMC_CDC_ABORTED) {
 		/* Else it is the answer to ours */
@@ -420,7 +420,7 @@ static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 }
 
 /* A reader that was woken and has not looked since need not be woken again */
-static bool reader_wants(struct smc_conn *conn)
+static bool claim_reader_wakeup(struct smc_conn *conn)
 {
 	u32 available = smc_rx_available(conn);
 
@@ -437,13 +437,13 @@ static bool reader_wants(struct smc_conn *conn)
 }
 
 /* Owners count on a signal for all that comes: a program may wait for more before it reads */
-static bool owner_wants(const struct smc_conn *conn, int produced)
+static bool is_signal_due(const struct smc_conn *conn, int produced)
 {
 	return produced && sock_flag(conn->sk, SOCK_FASYNC) &&
 	       smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat));
 }
 
-static bool writer_wants(struct smc_conn *conn)
+static bool claim_writer_wakeup(struct smc_conn *conn)
 {
 	if (!READ_ONCE(conn->tx.waiting) || !smc_tx_writable(conn))
 		return false;
@@ -469,7 +469,7 @@ struct outcome {
  *
  * Return: whether to say so now.
  */
-static bool unblocked(struct smc_conn *conn)
+static bool clear_writer_blocked(struct smc_conn *conn)
 {
 	if (conn->tx.producer_flags != SMC_CDC_WRITER_BLOCKED || !smc_tx_space(conn))
 		return false;
@@ -479,17 +479,17 @@ static bool unblocked(struct smc_conn *conn)
 }
 
 /* Is an answer due? (R-WIN-04, R-BLK-05). Return: whether it was posted */
-static bool answer(struct smc_conn *conn, const struct smc_cdc *cdc)
+static bool post_answer(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	bool asked = cdc->producer_flags & SMC_CDC_UPDATE_REQUESTED &&
 		     conn->rx.announced != smc_rx_passed(conn);
 
-	if (urgent_seen(conn) || unblocked(conn) || asked)
+	if (release_urgent_hold(conn) || clear_writer_blocked(conn) || asked)
 		return smc_cdc_post(conn);
 	return conn->rx.peer_blocked && smc_cdc_update(conn);
 }
 
-static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
+static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
 {
 	int produced;
 
@@ -523,20 +523,20 @@ static void apply(struct smc_conn *conn, const struct smc_cdc *cdc, struct outco
 	conn->rx.peer_blocked = cdc->producer_flags & SMC_CDC_WRITER_BLOCKED;
 	if (cdc->state_flags & ~conn->rx_state_flags)
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
-	out->posted = answer(conn, cdc);
+	out->posted = post_answer(conn, cdc);
 
 	/*
 	 * Paired with the barriers of those who wait: either we see that they
 	 * do, or they see the new positions.
 	 */
 	smp_mb();
-	out->readable = reader_wants(conn);
-	out->signal = !out->readable && owner_wants(conn, produced);
-	out->writable = writer_wants(conn);
+	out->readable = claim_reader_wakeup(conn);
+	out->signal = !out->readable && is_signal_due(conn, produced);
+	out->writable = claim_writer_wakeup(conn);
 }
 
 /* Without conn->lock: answer, and wake who waits */
-static void act(struct smc_conn *conn, const struct outcome *out)
+static void handle_outcome(struct smc_conn *conn, const struct outcome *out)
 {
 	if (out->posted)
 		smc_cdc_kick(conn);
@@ -573,7 +573,7 @@ static void apply_newest(struct smc_conn *conn, const struct smc_cdc *cdc, struc
 		check_failover(conn, cdc, out);
 	} else if (smc_cdc_seqno_after(cdc->seqno, conn->rx.seqno)) {
 		conn->rx.seqno = cdc->seqno;
-		apply(conn, cdc, out);
+		apply_message(conn, cdc, out);
 	}
 }
 
@@ -584,11 +584,11 @@ void smc_conn_cdc_received(struct smc_conn *conn, const struct smc_cdc *cdc)
 	spin_lock_bh(&conn->lock);
 	apply_newest(conn, cdc, &out);
 	spin_unlock_bh(&conn->lock);
-	act(conn, &out);
+	handle_outcome(conn, &out);
 }
 
 /* Control data is fetched and applied under one lock, so it never goes backwards */
-static void fetch(struct smc_conn *conn, struct outcome *out)
+static void fetch_message(struct smc_conn *conn, struct outcome *out)
 {
 	const struct smc_transport *transport = conn->transport;
 	struct smc_cdc cdc;
@@ -596,7 +596,7 @@ static void fetch(struct smc_conn *conn, struct outcome *out)
 	lockdep_assert_held(&conn->lock);
 	if (transport && !conn->freeing && transport->cdc_fetch &&
 	    transport->cdc_fetch(conn, &cdc))
-		apply(conn, &cdc, out);
+		apply_message(conn, &cdc, out);
 }
 
 void smc_conn_signalled(struct smc_conn *conn)
@@ -605,9 +605,9 @@ void smc_conn_signalled(struct smc_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	if (conn->attached)
-		fetch(conn, &out);
+		fetch_message(conn, &out);
 	spin_unlock_bh(&conn->lock);
-	act(conn, &out);
+	handle_outcome(conn, &out);
 }
 
 /**
@@ -630,12 +630,12 @@ int smc_cdc_attached(struct smc_conn *conn)
 	}
 	conn->attached = true;
 	if (conn->has_early)
-		apply(conn, &conn->early, &out);
+		apply_message(conn, &conn->early, &out);
 	else
-		fetch(conn, &out);
+		fetch_message(conn, &out);
 	if (conn->peer_gone)
 		out.close_actions |= smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
 	spin_unlock_bh(&conn->lock);
-	act(conn, &out);
+	handle_outcome(conn, &out);
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include "close.h"
 
 /* What goes out with the next control message */
-static u8 state_flags(u8 actions)
+static u8 get_state_flags(u8 actions)
 {
 	u8 flags = 0;
 
@@ -49,7 +49,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 {
 	struct smc_close_step step = smc_close_step(conn->state, event);
 	struct sock *sk = conn->sk;
-	u8 flags = state_flags(step.actions);
+	u8 flags = get_state_flags(step.actions);
 
 	lockdep_assert_held(&conn->lock);
 	/* As TCP in CLOSE_WAIT: the peer had nothing more to send anyway */
@@ -57,7 +57,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
 		error = EPIPE;
 	WRITE_ONCE(conn->state, step.next);
-	if (step.actions & SMC_CLOSE_EOF)	/* paired with starved() */
+	if (step.actions & SMC_CLOSE_EOF)	/* paired with wait_or_finish() */
 		smp_store_release(&conn->shutdown, conn->shutdown | RCV_SHUTDOWN);
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);

@@ -103,7 +103,7 @@ void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
  * The cgroup has paid for the buffer before there was one, and perhaps for a larger one. A buffer
  * which the peer is to bring is not there yet.
  */
-static int settle_charge(struct smc_conn *conn)
+static int adjust_charge(struct smc_conn *conn)
 {
 	u32 bytes = conn->rx.buffer_bytes;
 	int err = 0;
@@ -183,7 +183,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	err = conn->rx.granted ? transport->conn_open(conn) : -ENOMEM;
 	if (err && err != -EINPROGRESS)
 		goto err_group;
-	if (settle_charge(conn)) {
+	if (adjust_charge(conn)) {
 		transport->conn_close(conn);
 		err = -ENOMEM;
 		goto err_group;
@@ -229,7 +229,7 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 
 	count_receive_buffer(conn, conn->rx.buffer_bytes - had);
 	if (!err)
-		err = settle_charge(conn);
+		err = adjust_charge(conn);
 	if (err)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);

@@ -6,7 +6,7 @@
 #include "inspect.h"
 
 /* Our consumer cursor when the peer was told of it last */
-static struct smc_cursor announced(const struct smc_conn_rx *rx)
+static struct smc_cursor get_announced_cursor(const struct smc_conn_rx *rx)
 {
 	s32 untold = rx->consumed - rx->announced;
 	struct smc_cursor cursor = rx->cons;
@@ -21,7 +21,7 @@ static struct smc_cursor announced(const struct smc_conn_rx *rx)
 	return cursor;
 }
 
-static void copy(const struct smc_conn *conn, struct smc_conn_info *out)
+static void copy_info(const struct smc_conn *conn, struct smc_conn_info *out)
 {
 	const struct smc_group *group = conn->group;
 
@@ -34,7 +34,7 @@ static void copy(const struct smc_conn *conn, struct smc_conn_info *out)
 	out->rx_produced = conn->rx.prod;
 	out->rx_consumed = conn->tx.cons;
 	out->tx_produced = conn->tx.prod;
-	out->tx_consumed = announced(&conn->rx);
+	out->tx_consumed = get_announced_cursor(&conn->rx);
 	out->rx_producer_flags = conn->rx_flags;
 	out->rx_state_flags = conn->rx_state_flags;
 	out->tx_producer_flags = conn->tx.producer_flags;
@@ -67,7 +67,7 @@ bool smc_conn_inspect(struct smc_conn *conn, struct smc_conn_info *out)
 	spin_lock_bh(&conn->lock);
 	there = conn->transport && conn->attached && !conn->freeing;
 	if (there)
-		copy(conn, out);
+		copy_info(conn, out);
 	spin_unlock_bh(&conn->lock);
 	return there;
 }

@@ -13,10 +13,10 @@
 #define PIECE	SZ_128K
 
 /* From now on news are worth a wake-up */
-static void look(struct smc_conn *conn)
+static void rearm_wakeup(struct smc_conn *conn)
 {
 	WRITE_ONCE(conn->rx.notified, false);
-	/* Paired with the barrier in conn/cdc.c, apply() */
+	/* Paired with the barrier in conn/cdc.c, apply_message() */
 	smp_mb();
 }
 
@@ -33,7 +33,7 @@ bool smc_rx_readable(struct smc_conn *conn)
 	u32 lowat = READ_ONCE(conn->sk->sk_rcvlowat);
 
 	smc_cdc_flush(conn);
-	look(conn);
+	rearm_wakeup(conn);
 	if (unlikely(smc_urgent_matters(conn))) {
 		smc_urgent_release(conn);
 		if (smc_urgent_peer_waits(conn))	/* more comes only if this is read */
@@ -53,7 +53,7 @@ bool smc_rx_readable(struct smc_conn *conn)
  */
 u32 smc_rx_amount(struct smc_conn *conn)
 {
-	look(conn);
+	rearm_wakeup(conn);
 	if (likely(!smc_urgent_matters(conn)))
 		return smc_rx_available(conn);
 	smc_urgent_release(conn);
@@ -109,7 +109,7 @@ static void start_reader(struct reader *r)
 	r->peeked = r->flags & MSG_PEEK ? READ_ONCE(r->conn->urgent.lost) + r->skip : 0;
 }
 
-static void consume(struct reader *r, u32 bytes)
+static void consume_bytes(struct reader *r, u32 bytes)
 {
 	if (r->flags & MSG_PEEK) {
 		r->peeked += bytes;
@@ -141,7 +141,7 @@ static int take_urgent(struct reader *r, u32 *available)
 	while (*available) {
 		switch (smc_urgent_find(r->conn, r->peeked, &byte)) {
 		case SMC_URGENT_LEFT_OUT:
-			consume(r, 1);
+			consume_bytes(r, 1);
 			if (r->flags & MSG_PEEK)	/* the peer may wait for our cursor */
 				smc_urgent_release(r->conn);
 			(*available)--;
@@ -149,7 +149,7 @@ static int take_urgent(struct reader *r, u32 *available)
 		case SMC_URGENT_COPIED:
 			if (!(r->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, to) != 1)
 				return -EFAULT;
-			consume(r, 1);
+			consume_bytes(r, 1);
 			move_peek_offset(r, 1);
 			return 1;
 		default:
@@ -174,7 +174,7 @@ static u32 end_at_mark(const struct reader *r, u32 available)
  * Where the next byte is. The bytes that the peer may overwrite may make more than one lap of the
  * ring. The peer can declare the next byte urgent at any time, so that it is one of them.
  */
-static struct smc_cursor get_cursor(const struct reader *r)
+static struct smc_cursor get_reader_cursor(const struct reader *r)
 {
 	const struct smc_conn *conn = r->conn;
 	u32 gone = min(READ_ONCE(conn->urgent.gone), r->peeked);
@@ -187,7 +187,7 @@ static struct smc_cursor get_cursor(const struct reader *r)
  * Hand out what is there, up to @len bytes and one piece.
  * Return: bytes, 0 if there is nothing, or -EFAULT.
  */
-static int take(struct reader *r, size_t len)
+static int receive_piece(struct reader *r, size_t len)
 {
 	struct smc_conn *conn = r->conn;
 	struct smc_cursor from;
@@ -208,24 +208,24 @@ static int take(struct reader *r, size_t len)
 	bytes = min_t(size_t, min_t(u32, end_at_mark(r, available), PIECE), len);
 	if (!bytes)
 		return 0;
-	from = r->peeked ? get_cursor(r) : conn->rx.cons;
+	from = r->peeked ? get_reader_cursor(r) : conn->rx.cons;
 	bytes = copy_out(conn, r->msg, from, bytes, r->flags);
 	if (!bytes)
 		return -EFAULT;
-	consume(r, bytes);
+	consume_bytes(r, bytes);
 	move_peek_offset(r, bytes);
 	return bytes;
 }
 
-static bool arrived(const struct smc_conn *conn, u32 seen)
+static bool has_arrived(const struct smc_conn *conn, u32 seen)
 {
 	return smc_rx_available(conn) > seen || READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 }
 
-static bool done_waiting(struct smc_conn *conn, u32 seen)
+static bool rearm_and_check_data(struct smc_conn *conn, u32 seen)
 {
-	look(conn);
-	return arrived(conn, seen);
+	rearm_wakeup(conn);
+	return has_arrived(conn, seen);
 }
 
 /*
@@ -233,7 +233,7 @@ static bool done_waiting(struct smc_conn *conn, u32 seen)
  * at work on another processor, and two task switches take longer than it does.
  * The socket lock is released meanwhile. Return: whether something has come.
  */
-static bool spin(struct smc_conn *conn, u32 seen)
+static bool busy_poll_data(struct smc_conn *conn, u32 seen)
 {
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	struct sock *sk = conn->sk;
@@ -245,7 +245,7 @@ static bool spin(struct smc_conn *conn, u32 seen)
 	release_sock(sk);
 	start = busy_loop_current_time();
 	for (;;) {
-		found = arrived(conn, seen);
+		found = has_arrived(conn, seen);
 		if (found || need_resched() || signal_pending(current) ||
 		    sk_busy_loop_timeout(sk, start))
 			break;
@@ -271,16 +271,16 @@ static int wait_for_data(struct reader *r, long *timeo)
 		return -EAGAIN;
 	if (signal_pending(current))
 		return sock_intr_errno(*timeo);
-	if (spin(r->conn, r->peeked))
+	if (busy_poll_data(r->conn, r->peeked))
 		return 0;
 	add_wait_queue(smc_conn_waiters(r->conn), &wait);
-	sk_wait_event(sk, timeo, done_waiting(r->conn, r->peeked), &wait);
+	sk_wait_event(sk, timeo, rearm_and_check_data(r->conn, r->peeked), &wait);
 	remove_wait_queue(smc_conn_waiters(r->conn), &wait);
 	return 0;
 }
 
 /* Nothing is there: 1 for end of stream, a negative errno, or 0 to go on */
-static int starved(struct reader *r, int copied, long *timeo)
+static int wait_or_finish(struct reader *r, int copied, long *timeo)
 {
 	struct smc_conn *conn = r->conn;
 	u8 shutdown;
@@ -301,7 +301,7 @@ static int starved(struct reader *r, int copied, long *timeo)
 }
 
 /* Not inline: its frame would cost those who do not trace */
-static noinline void put_trace(const struct smc_conn *conn, int copied)
+static noinline void emit_rx_trace(const struct smc_conn *conn, int copied)
 {
 	char name[SMC_DEVICE_NAME_LEN];
 
@@ -312,10 +312,10 @@ static noinline void put_trace(const struct smc_conn *conn, int copied)
 static __always_inline void trace_received(const struct smc_conn *conn, int copied)
 {
 	if (trace_smc_rx_recvmsg_enabled())
-		put_trace(conn, copied);
+		emit_rx_trace(conn, copied);
 }
 
-static void count_call(struct smc_conn *conn, int copied, size_t len)
+static void count_recv(struct smc_conn *conn, int copied, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_RX_CALLS, 1);
 	if (copied <= 0)
@@ -343,7 +343,7 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	u32 bytes, copied;
 
 	if (READ_ONCE(conn->rx.notified))
-		look(conn);
+		rearm_wakeup(conn);
 	bytes = min_t(size_t, smc_rx_available(conn), len);
 	if (!bytes || bytes > SMC_TRY_MAX || bytes < sock_rcvlowat(conn->sk, 0, len))
 		return 0;
@@ -359,7 +359,7 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	}
 	smc_cdc_consumed(conn, bytes);
 	sk_peek_offset_bwd(conn->sk, bytes);
-	count_call(conn, bytes, len);
+	count_recv(conn, bytes, len);
 	return bytes;
 }
 
@@ -375,7 +375,7 @@ void smc_rx_wait(struct smc_conn *conn)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(smc_conn_waiters(conn), &wait);
-	if (!done_waiting(conn, 0))
+	if (!rearm_and_check_data(conn, 0))
 		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
 	remove_wait_queue(smc_conn_waiters(conn), &wait);
 }
@@ -406,9 +406,9 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 		target = min_t(u32, target, smc_ring_size(&conn->rx.ring) / 2);
 	}
 	start_reader(&r);
-	look(conn);
+	rearm_wakeup(conn);
 	do {
-		n = take(&r, len - copied);
+		n = receive_piece(&r, len - copied);
 		if (n > 0) {
 			copied += n;
 			if (unlikely(smc_urgent_matters(conn)) &&
@@ -418,13 +418,13 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 		}
 		if (n < 0 || copied >= target || (!len && smc_rx_available(conn) > r.peeked))
 			break;
-		n = starved(&r, copied, &timeo);
+		n = wait_or_finish(&r, copied, &timeo);
 		if (n)
 			break;
 	} while (copied < len || !len);
 
 	if (!copied && n < 0)
 		copied = n;
-	count_call(conn, copied, len);
+	count_recv(conn, copied, len);
 	return copied;
 }

@@ -26,13 +26,13 @@ bool smc_tx_writable(const struct smc_conn *conn)
 }
 
 /* Can nothing be sent any more? */
-static bool refused(const struct smc_conn *conn)
+static bool is_send_refused(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->shutdown) & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused);
 }
 
 /* As sk_stream_error() */
-static int stream_error(struct smc_conn *conn, const struct msghdr *msg, int err)
+static int get_stream_error(struct smc_conn *conn, const struct msghdr *msg, int err)
 {
 	if (err == -EPIPE)
 		err = smc_conn_take_error(conn) ?: err;
@@ -44,7 +44,7 @@ static int stream_error(struct smc_conn *conn, const struct msghdr *msg, int err
  * must not be punished because the other end did not wait for it. As with TCP, the
  * first data gets lost, and what comes back is a reset, from then on known to all.
  */
-static bool lose(struct smc_conn *conn, struct msghdr *msg)
+static bool drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
 {
 	bool lost;
 
@@ -52,7 +52,8 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
 	if (lost && msg_data_left(msg)) {
 		smc_conn_fail(conn, EPIPE);
-		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* paired with starved() */
+		/* Paired with wait_or_finish() */
+		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);
 	}
 	spin_unlock_bh(&conn->lock);
 	if (!lost)
@@ -64,13 +65,13 @@ static bool lose(struct smc_conn *conn, struct msghdr *msg)
 	return true;
 }
 
-static bool done_waiting(struct smc_conn *conn)
+static bool arm_and_check_space(struct smc_conn *conn)
 {
 	smc_conn_wants_space(conn);
 	WRITE_ONCE(conn->tx.waiting, true);
-	/* Paired with the barrier in conn/cdc.c, apply() */
+	/* Paired with the barrier in conn/cdc.c, apply_message() */
 	smp_mb();
-	return smc_tx_writable(conn) || refused(conn);
+	return smc_tx_writable(conn) || is_send_refused(conn);
 }
 
 /* Wait for space or the end; the socket lock is released meanwhile */
@@ -81,7 +82,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 	int err = 0;
 
 	add_wait_queue(smc_conn_waiters(conn), &wait);
-	while (!done_waiting(conn)) {
+	while (!arm_and_check_space(conn)) {
 		if (!*timeo) {
 			err = -EAGAIN;
 			break;
@@ -90,7 +91,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 			err = sock_intr_errno(*timeo);
 			break;
 		}
-		sk_wait_event(sk, timeo, done_waiting(conn), &wait);
+		sk_wait_event(sk, timeo, arm_and_check_space(conn), &wait);
 	}
 	remove_wait_queue(smc_conn_waiters(conn), &wait);
 	return err;
@@ -121,7 +122,7 @@ static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
 }
 
 /* Not inline: its frame would cost those who do not trace */
-static noinline void put_trace(const struct smc_conn *conn, size_t len)
+static noinline void emit_tx_trace(const struct smc_conn *conn, size_t len)
 {
 	char name[SMC_DEVICE_NAME_LEN];
 
@@ -132,10 +133,10 @@ static noinline void put_trace(const struct smc_conn *conn, size_t len)
 static __always_inline void trace_sent(const struct smc_conn *conn, size_t len)
 {
 	if (trace_smc_tx_sendmsg_enabled())
-		put_trace(conn, len);
+		emit_tx_trace(conn, len);
 }
 
-static __always_inline void count_call(struct smc_conn *conn, size_t len)
+static __always_inline void count_send(struct smc_conn *conn, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_TX_CALLS, 1);
 	smc_conn_count_size(conn, SMC_STAT_TX_SIZE, len);
@@ -158,7 +159,7 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
 	u32 copied;
 
-	if (unlikely(refused(conn) || len > smc_tx_space(conn)))
+	if (unlikely(is_send_refused(conn) || len > smc_tx_space(conn)))
 		return 0;
 	pagefault_disable();
 	copied = copy_in(conn, &msg->msg_iter, len);
@@ -169,14 +170,14 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 		return 0;
 	}
 	smc_cdc_produced(conn, len, false, false);
-	count_call(conn, len);
+	count_send(conn, len);
 	smc_conn_count(conn, SMC_STAT_TX_BYTES, len);
 	trace_sent(conn, len);
 	return len;
 }
 
 /* The ring is full: say so, and wait unless that is not wanted */
-static int full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
+static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
 {
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
 	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
@@ -200,21 +201,21 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	int copied = 0;
 	int err = 0;
 
-	count_call(conn, len);
-	if (refused(conn))
-		return lose(conn, msg) ? len : stream_error(conn, msg, -EPIPE);
+	count_send(conn, len);
+	if (is_send_refused(conn))
+		return drop_after_peer_close(conn, msg) ? len : get_stream_error(conn, msg, -EPIPE);
 	while (msg_data_left(msg)) {
 		u32 space, bytes;
 
-		if (refused(conn)) {
-			if (!copied && lose(conn, msg))
+		if (is_send_refused(conn)) {
+			if (!copied && drop_after_peer_close(conn, msg))
 				return len;
-			err = -EPIPE;	/* stream_error() prefers what it failed for */
+			err = -EPIPE;	/* get_stream_error() prefers what it failed for */
 			break;
 		}
 		space = min_t(size_t, smc_tx_space(conn), PIECE);
 		if (!space) {
-			err = full(conn, msg, &timeo);
+			err = wait_ring_full(conn, msg, &timeo);
 			if (err)
 				break;
 			continue;
@@ -232,7 +233,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	}
 
 	if (!copied)
-		return err ? stream_error(conn, msg, err) : 0;
+		return err ? get_stream_error(conn, msg, err) : 0;
 	smc_conn_count(conn, SMC_STAT_TX_BYTES, copied);
 	trace_sent(conn, copied);
 	return copied;

@@ -96,7 +96,7 @@ void smc_buffer_give(struct smc_share *share, u32 bytes)
 }
 
 /* The payer stays until smc_buffer_uncharge_all() */
-static int get_payer(struct smc_conn *conn)
+static int attach_payer(struct smc_conn *conn)
 {
 	struct smc_payer *payer;
 
@@ -122,7 +122,7 @@ static int get_payer(struct smc_conn *conn)
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
 	struct sock *account = conn->account;
-	int err = get_payer(conn);
+	int err = attach_payer(conn);
 
 	if (err)
 		return err;
@@ -148,7 +148,7 @@ int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
  */
 u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 {
-	if (get_payer(conn))
+	if (attach_payer(conn))
 		return 0;
 	bytes = smc_payer_offer(conn->payer, bytes);
 	return bytes && !smc_buffer_charge(conn, bytes) ? bytes : 0;

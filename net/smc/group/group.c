@@ -42,7 +42,7 @@ static const unsigned int forming_timeout[SMC_MODES] = {
 
 static atomic_t next_id;
 
-static void group_free(struct kref *ref)
+static void free_group(struct kref *ref)
 {
 	struct smc_group *group = container_of(ref, struct smc_group, ref);
 	atomic_t *alive = &smc_net(group->net)->groups.alive;
@@ -55,12 +55,12 @@ static void group_free(struct kref *ref)
 		wake_up_var(alive);
 }
 
-static void put(struct smc_group *group)
+static void put_group(struct smc_group *group)
 {
-	kref_put(&group->ref, group_free);
+	kref_put(&group->ref, free_group);
 }
 
-static struct smc_groups *groups_of(const struct smc_group *group)
+static struct smc_groups *get_groups(const struct smc_group *group)
 {
 	return &smc_net(group->net)->groups;
 }
@@ -95,7 +95,7 @@ static void report_up(struct smc_group *group)
 static void idle_work(struct work_struct *work)
 {
 	struct smc_group *group = container_of(to_delayed_work(work), struct smc_group, idle);
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 	bool unlisted = false;
 
 	spin_lock_bh(&groups->lock);
@@ -105,9 +105,9 @@ static void idle_work(struct work_struct *work)
 
 	if (unlisted) {
 		report_down(group);
-		put(group);
+		put_group(group);
 	}
-	put(group);
+	put_group(group);
 }
 
 /* Whoever unlists a group has the list's reference to it */
@@ -115,8 +115,8 @@ static void end_unlisted(struct smc_group *group)
 {
 	report_down(group);
 	if (cancel_delayed_work_sync(&group->idle))
-		put(group);
-	put(group);
+		put_group(group);
+	put_group(group);
 }
 
 static void end_work(struct work_struct *work)
@@ -236,7 +236,7 @@ static int admit_group(struct smc_groups *groups, struct smc_group *group)
 }
 
 /* Many first contacts of SMC-D cost little: they may be a quarter of all groups */
-static unsigned int forming_max(const struct smc_group *group)
+static unsigned int get_forming_max(const struct smc_group *group)
 {
 	if (group->transport->mode == SMC_MODE_R)
 		return FORMING_MAX;
@@ -247,7 +247,7 @@ static unsigned int forming_max(const struct smc_group *group)
 static void evict_forming(struct smc_groups *groups, const struct smc_group *fresh)
 {
 	const struct smc_group_caps caps = {
-		.all = forming_max(fresh),
+		.all = get_forming_max(fresh),
 		.of_peer = FORMING_OF_CLASS,
 	};
 	struct smc_group *evicted = smc_table_evict_forming(groups, fresh, &caps);
@@ -279,7 +279,7 @@ static void wake_waiting(struct smc_groups *groups, struct smc_group *group)
 /* The transport takes what the group needs. @group: admitted */
 static int open_group(struct smc_group *group, const struct smc_candidate *candidate)
 {
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 	int err;
 
 	err = group->transport->group_open(group, candidate);
@@ -336,8 +336,8 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 }
 
 /* Wait for a group that is being formed? */
-static bool is_worth_waiting(struct smc_groups *groups, struct smc_group_entry *entry,
-			     const struct smc_group *forming)
+static bool may_wait_for(struct smc_groups *groups, struct smc_group_entry *entry,
+			 const struct smc_group *forming)
 {
 	if (!forming)
 		return false;
@@ -377,7 +377,7 @@ static struct smc_group *form_group(struct net *net, struct smc_group_entry *ent
 	if (has_bad_path(net, &entry->key, entry->candidate))
 		return ERR_PTR(-EHOSTDOWN);
 	group = smc_table_forming(groups, &entry->key, &nr);
-	if (is_worth_waiting(groups, entry, group)) {
+	if (may_wait_for(groups, entry, group)) {
 		list_add_tail(&entry->list, &group->waiting);
 		return ERR_PTR(-EINPROGRESS);
 	}
@@ -490,7 +490,7 @@ void smc_group_publish(struct smc_group *group)
 {
 	const struct smc_group_caps caps = read_caps(group);
 	struct smc_group *unlisted, *evicted = NULL;
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 	bool listed;
 
 	spin_lock_bh(&groups->lock);
@@ -516,7 +516,7 @@ static void start_idle_time(struct smc_groups *groups, struct smc_group *group, 
 	smc_table_set_idle(groups, group);
 	kref_get(&group->ref);
 	if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)seconds * HZ))
-		kref_put(&group->ref, group_free);	/* the caller has another one */
+		kref_put(&group->ref, free_group);	/* the caller has another one */
 }
 
 /**
@@ -530,7 +530,7 @@ void smc_group_leave(struct smc_group *group)
 {
 	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
 	int delay = READ_ONCE(knobs->idle_timeout[group->transport->mode]);
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 	bool formed = true;
 
 	if (group->key.role == SMC_CLIENT)
@@ -547,7 +547,7 @@ void smc_group_leave(struct smc_group *group)
 	spin_unlock_bh(&groups->lock);
 	if (!formed)
 		wake_waiting(groups, group);
-	put(group);
+	put_group(group);
 }
 
 /**
@@ -560,7 +560,7 @@ void smc_group_leave(struct smc_group *group)
  */
 void smc_group_discard(struct smc_group *group)
 {
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 	bool unlisted;
 
 	spin_lock_bh(&groups->lock);
@@ -583,7 +583,7 @@ void smc_group_discard(struct smc_group *group)
  */
 void smc_group_blame(struct smc_group *group, bool other)
 {
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 
 	if (!other) {
 		smc_group_discard(group);
@@ -604,7 +604,7 @@ void smc_group_blame(struct smc_group *group, bool other)
  */
 void smc_group_doubt(struct smc_group *group)
 {
-	struct smc_groups *groups = groups_of(group);
+	struct smc_groups *groups = get_groups(group);
 
 	spin_lock_bh(&groups->lock);
 	group->is_doubted = !list_empty(&group->list);
@@ -683,7 +683,7 @@ struct smc_group *smc_group_next(struct net *net, struct smc_group *prev)
 
 	if (!listed)
 		next = smc_group_after(net, prev->serial);
-	put(prev);
+	put_group(prev);
 	return next;
 }
 
@@ -695,7 +695,7 @@ struct smc_group *smc_group_next(struct net *net, struct smc_group *prev)
  */
 void smc_group_put(struct smc_group *group)
 {
-	put(group);
+	put_group(group);
 }
 
 /* Take the first group out of the list. @transport: only of this one, if not NULL */
@@ -748,7 +748,7 @@ void smc_group_flush(const struct smc_transport *transport)
 
 /* The namespace goes away: it has no sockets, so no group has connections */
 
-static void __net_exit net_leave(struct net *net)
+static void __net_exit exit_net_groups(struct net *net)
 {
 	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *group;
@@ -763,7 +763,7 @@ static void __net_exit net_leave(struct net *net)
 }
 
 static struct pernet_operations net_ops = {
-	.exit = net_leave,
+	.exit = exit_net_groups,
 };
 
 /**

@@ -61,7 +61,7 @@ static struct failed_path *find_failed(struct smc_paths *paths, const struct smc
 }
 
 /* Forget the oldest one, of the same peer if that has many */
-static void make_room(struct smc_paths *paths, const struct in6_addr *remote)
+static void evict_path(struct smc_paths *paths, const struct in6_addr *remote)
 {
 	struct failed_path *failed, *oldest_of_peer = NULL;
 	unsigned int of_peer = 0;
@@ -103,7 +103,7 @@ void smc_path_failed(const struct smc_group *group, enum smc_path_failure failur
 	spin_lock_bh(&paths->lock);
 	failed = find_failed(paths, &path);
 	if (!failed && fresh && seconds) {
-		make_room(paths, &path.remote);
+		evict_path(paths, &path.remote);
 		failed = fresh;
 		fresh = NULL;
 		failed->path = path;
@@ -168,7 +168,7 @@ unsigned int smc_path_count_bad(struct net *net)
 	return nr;
 }
 
-static void __net_exit net_leave(struct net *net)
+static void __net_exit exit_net_paths(struct net *net)
 {
 	struct smc_paths *paths = &smc_net(net)->paths;
 	struct failed_path *failed, *next;
@@ -180,7 +180,7 @@ static void __net_exit net_leave(struct net *net)
 }
 
 static struct pernet_operations net_ops = {
-	.exit = net_leave,
+	.exit = exit_net_paths,
 };
 
 /**

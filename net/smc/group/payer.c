@@ -51,7 +51,7 @@ static DEFINE_SPINLOCK(lock);	/* protects payers */
 static DEFINE_HASHTABLE(payers, 8);
 
 /* Version 1 of cgroups charges sockets to a counter of their own */
-static struct page_counter *counter_of(struct mem_cgroup *memcg)
+static struct page_counter *get_counter(struct mem_cgroup *memcg)
 {
 #ifdef CONFIG_MEMCG_V1
 	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
@@ -60,7 +60,7 @@ static struct page_counter *counter_of(struct mem_cgroup *memcg)
 	return &memcg->memory;
 }
 
-static unsigned long file_pages_of_zone(struct lruvec *lruvec, int zone)
+static unsigned long count_file_pages(struct lruvec *lruvec, int zone)
 {
 	unsigned long pages = mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
 			      mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
@@ -74,16 +74,16 @@ static unsigned long file_pages_of_zone(struct lruvec *lruvec, int zone)
 }
 
 /* The page cache that the kernel may give up for buffers */
-static unsigned long reclaimable_pages(struct mem_cgroup *memcg)
+static unsigned long count_reclaimable_pages(struct mem_cgroup *memcg)
 {
 	unsigned long pages = 0;
 	int nid, zone;
 
-	if (counter_of(memcg) != &memcg->memory)
+	if (get_counter(memcg) != &memcg->memory)
 		return 0;
 	for_each_online_node(nid)
 		for (zone = 0; zone < MAX_NR_ZONES; zone++)
-			pages += file_pages_of_zone(&memcg->nodeinfo[nid]->lruvec, zone);
+			pages += count_file_pages(&memcg->nodeinfo[nid]->lruvec, zone);
 	return pages / 2;
 }
 
@@ -91,9 +91,9 @@ static unsigned long reclaimable_pages(struct mem_cgroup *memcg)
  * Measured without the buffers there are, so that they do not narrow their own share.
  * Return: most bytes of buffers
  */
-static unsigned long share_of(const struct smc_payer *payer, unsigned long reclaimable)
+static unsigned long get_share(const struct smc_payer *payer, unsigned long reclaimable)
 {
-	struct page_counter *counter = counter_of(payer->memcg);
+	struct page_counter *counter = get_counter(payer->memcg);
 	unsigned long most = min(READ_ONCE(counter->max), READ_ONCE(payer->memcg->memory.high));
 	unsigned long buffers = atomic_long_read(&payer->used) >> PAGE_SHIFT;
 	unsigned long usage = page_counter_read(counter);
@@ -126,7 +126,7 @@ static struct smc_payer *create_payer(struct mem_cgroup *memcg)
 	return payer;
 }
 
-static void put_locked(struct smc_payer *payer)
+static void put_payer_locked(struct smc_payer *payer)
 {
 	while (payer && !--payer->refs) {
 		struct smc_payer *parent = payer->parent;
@@ -139,7 +139,7 @@ static void put_locked(struct smc_payer *payer)
 }
 
 /* Creates the payers that are missing on the way to the root. Return: false without memory */
-static bool get_locked(struct mem_cgroup *memcg, struct smc_payer **link)
+static bool get_payer_locked(struct mem_cgroup *memcg, struct smc_payer **link)
 {
 	struct mem_cgroup *parent;
 
@@ -175,8 +175,8 @@ struct smc_payer *smc_payer_get(const struct sock *sk)
 	if (!mem_cgroup_sockets_enabled || !sk->sk_memcg)
 		return NULL;
 	spin_lock(&lock);
-	if (!get_locked(sk->sk_memcg, &payer)) {
-		put_locked(payer);
+	if (!get_payer_locked(sk->sk_memcg, &payer)) {
+		put_payer_locked(payer);
 		payer = ERR_PTR(-ENOMEM);
 	}
 	spin_unlock(&lock);
@@ -194,7 +194,7 @@ void smc_payer_put(struct smc_payer *payer)
 	if (!payer)
 		return;
 	spin_lock(&lock);
-	put_locked(payer);
+	put_payer_locked(payer);
 	spin_unlock(&lock);
 }
 
@@ -209,10 +209,10 @@ void smc_payer_put(struct smc_payer *payer)
  */
 u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes)
 {
-	unsigned long reclaimable = payer ? reclaimable_pages(payer->memcg) : 0;
+	unsigned long reclaimable = payer ? count_reclaimable_pages(payer->memcg) : 0;
 
 	for (; payer; payer = payer->parent) {
-		unsigned long share = share_of(payer, reclaimable);
+		unsigned long share = get_share(payer, reclaimable);
 		unsigned long even = max_t(unsigned long, share / CONNECTIONS, SMC_BUFFER_MIN);
 
 		bytes = min_t(unsigned long, bytes, rounddown_pow_of_two(even));
@@ -222,7 +222,7 @@ u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes)
 }
 
 /* Of the cgroups from @payer up to @end, which is not one of them */
-static void subtract_used(struct smc_payer *payer, const struct smc_payer *end, u32 bytes)
+static void subtract_bytes(struct smc_payer *payer, const struct smc_payer *end, u32 bytes)
 {
 	for (; payer != end; payer = payer->parent)
 		atomic_long_sub(bytes, &payer->used);
@@ -239,15 +239,15 @@ static void subtract_used(struct smc_payer *payer, const struct smc_payer *end, 
  */
 bool smc_payer_take(struct smc_payer *payer, u32 bytes)
 {
-	unsigned long reclaimable = payer ? reclaimable_pages(payer->memcg) : 0;
+	unsigned long reclaimable = payer ? count_reclaimable_pages(payer->memcg) : 0;
 	struct smc_payer *level;
 
 	for (level = payer; level; level = level->parent) {
-		unsigned long share = share_of(level, reclaimable);
+		unsigned long share = get_share(level, reclaimable);
 
 		if (atomic_long_add_return(bytes, &level->used) <= share)
 			continue;
-		subtract_used(payer, level->parent, bytes);
+		subtract_bytes(payer, level->parent, bytes);
 		return false;
 	}
 	return true;
@@ -262,5 +262,5 @@ bool smc_payer_take(struct smc_payer *payer, u32 bytes)
  */
 void smc_payer_give(struct smc_payer *payer, u32 bytes)
 {
-	subtract_used(payer, NULL, bytes);
+	subtract_bytes(payer, NULL, bytes);
 }

@@ -81,8 +81,8 @@ static bool is_of_peer(const struct smc_group *group, const struct smc_group_key
  * The client joins the group that the server names, whatever it thinks of its limits, and whatever
  * address that server has: one with several addresses has one group. But see smc_group_blame().
  */
-static bool is_named(const struct smc_group *group, const struct smc_group_key *key,
-		     const struct smc_clc_accept *accept)
+static bool is_group_named(const struct smc_group *group, const struct smc_group_key *key,
+			   const struct smc_clc_accept *accept)
 {
 	if (!is_same_key(&group->key, key))
 		return false;
@@ -94,7 +94,7 @@ static bool is_named(const struct smc_group *group, const struct smc_group_key *
 }
 
 /* The server opens a further group beside one that is full (R-PG-01) */
-static bool has_room(const struct smc_group *group)
+static bool has_capacity(const struct smc_group *group)
 {
 	return !group->forming && group->conns < group->max_conns;
 }
@@ -114,8 +114,8 @@ struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_gro
 
 	lockdep_assert_held(&groups->lock);
 	hash_for_each_possible(groups->by_key, group, node, hash_key(groups, key)) {
-		if (accept ? !is_named(group, key, accept) :
-			     !is_of_peer(group, key) || !has_room(group))
+		if (accept ? !is_group_named(group, key, accept) :
+			     !is_of_peer(group, key) || !has_capacity(group))
 			continue;
 		if (!group->is_doubted)
 			return group;
@@ -217,7 +217,7 @@ static struct smc_peer_class *find_fullest(struct smc_groups *groups, enum smc_m
 	return fullest;
 }
 
-static struct smc_group *oldest_forming(struct smc_peer_class *class, enum smc_mode mode)
+static struct smc_group *find_oldest_forming(struct smc_peer_class *class, enum smc_mode mode)
 {
 	struct smc_group *group;
 
@@ -248,9 +248,9 @@ struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
 
 	lockdep_assert_held(&groups->lock);
 	if (class->nr_forming[mode] >= caps->of_peer)
-		group = oldest_forming(class, mode);
+		group = find_oldest_forming(class, mode);
 	else if (groups->nr_forming[mode] >= caps->all)
-		group = oldest_forming(find_fullest(groups, mode), mode);
+		group = find_oldest_forming(find_fullest(groups, mode), mode);
 	if (!group)
 		return NULL;
 	group->discarded = true;
@@ -259,23 +259,23 @@ struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
 	return group;
 }
 
-static struct smc_group *oldest_idle(struct smc_peer_class *class)
+static struct smc_group *find_oldest_idle(struct smc_peer_class *class)
 {
 	return list_first_entry_or_null(&class->idle, struct smc_group, class_node);
 }
 
-static struct smc_group *any_idle(struct smc_groups *groups)
+static struct smc_group *find_any_idle(struct smc_groups *groups)
 {
 	struct smc_group *group = NULL;
 	unsigned int i;
 
 	for (i = 0; i < SMC_PEER_CLASSES && !group; i++)
-		group = oldest_idle(&groups->classes[i]);
+		group = find_oldest_idle(&groups->classes[i]);
 	return group;
 }
 
 /* Those that are being formed have a limit of their own */
-static unsigned int nr_formed(unsigned int nr, const unsigned int *nr_forming)
+static unsigned int count_formed(unsigned int nr, const unsigned int *nr_forming)
 {
 	return nr - nr_forming[SMC_MODE_R] - nr_forming[SMC_MODE_D];
 }
@@ -285,10 +285,10 @@ static bool has_place(struct smc_groups *groups, struct smc_peer_class *class,
 		      const struct smc_group_caps *caps, unsigned int nr, struct smc_group **idle)
 {
 	*idle = NULL;
-	if (nr_formed(class->nr, class->nr_forming) + nr > caps->of_peer)
-		*idle = oldest_idle(class);
-	else if (nr_formed(groups->nr, groups->nr_forming) + nr > caps->all)
-		*idle = oldest_idle(class) ?: any_idle(groups);
+	if (count_formed(class->nr, class->nr_forming) + nr > caps->of_peer)
+		*idle = find_oldest_idle(class);
+	else if (count_formed(groups->nr, groups->nr_forming) + nr > caps->all)
+		*idle = find_oldest_idle(class) ?: find_any_idle(groups);
 	else
 		return true;
 	return false;
@@ -402,7 +402,7 @@ void smc_table_add(struct smc_groups *groups, struct smc_group *group)
 	list_add(&group->list, &groups->list);
 }
 
-static void count_out(struct smc_groups *groups, struct smc_group *group)
+static void uncount_group(struct smc_groups *groups, struct smc_group *group)
 {
 	if (!group->peer_class)
 		return;
@@ -432,7 +432,7 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 	list_del_init(&group->list);
 	list_del_init(&group->class_node);
 	if (!group->conns)
-		count_out(groups, group);
+		uncount_group(groups, group);
 	return listed;
 }
 
