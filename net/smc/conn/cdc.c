@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Connection data control: tell the peer where we are, and apply what it tells.
+ * Connection data control: post the own cursors and flags, and apply those of the peer.
  *
- * Posting happens under conn->lock, so that what the peer sees never goes
- * backwards; the kick that makes it look happens outside, because on a loopback
- * device it runs the peer's half, which may answer with a post of its own. The kick of the
- * answer may run inside of the first one, and one more inside of that: a writer says that it is
- * blocked, the reader tells it of space, the writer is blocked no longer. A kworker does what would
- * nest deeper, so that the stack does not depend on what peers do.
+ * Posts are made under conn->lock, so the cursors that the peer sees never move backwards. The kick
+ * that makes the peer process a post runs without the lock: on a loopback device the kick runs the
+ * peer's code, which may post and kick in turn. Such kicks nest up to three deep: a writer reports
+ * that it is blocked, the reader reports space, the writer reports that it is not blocked. A
+ * kworker runs deeper kicks, so the stack usage does not depend on the peers.
  */
 
 #include <linux/percpu.h>
@@ -17,30 +16,28 @@
 #include "close.h"
 #include "conn.h"
 
-/* Longer writes are never held back */
+/* Larger writes are announced at once; the second value is for transports that are @sparing */
 #define HOLD_LARGEST		SZ_4K
 #define HOLD_LARGEST_SPARING	SZ_32K
 #define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
 
-/* Kicks that run at once, one inside of the other, on one processor */
+/* Nested kicks that run at once on one CPU */
 #define KICK_DEPTH_MAX	3
 
-static DEFINE_PER_CPU(unsigned int, kick_depth);	/* bottom halves are off */
+static DEFINE_PER_CPU(unsigned int, kick_depth);	/* accessed with bottom halves off */
 
-/* What was written behind an urgent byte may follow it now, as normal data (R-URG-07) */
+/* Data behind the urgent byte may now be announced as normal data (R-URG-07) */
 static void end_urgent_hold(struct smc_conn_tx *tx)
 {
 	tx->urgent_hold = false;
 	tx->producer_flags &= ~(SMC_CDC_URGENT_PENDING | SMC_CDC_URGENT_PRESENT);
 }
 
-/**
- * smc_cdc_post() - put the current state of this end before the peer
- * @conn: the connection
+/*
+ * Post the current cursors and flags to the peer. conn->lock is held. The caller releases it and
+ * calls smc_cdc_kick(). Does not sleep.
  *
- * conn->lock is held. Follow up with smc_cdc_kick() without it. Does not sleep.
- *
- * Return: false if nothing may be sent any more (R-CDC-10).
+ * Return: false after the final message (R-CDC-10).
  */
 bool smc_cdc_post(struct smc_conn *conn)
 {
@@ -50,7 +47,7 @@ bool smc_cdc_post(struct smc_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (tx->ended)
 		return false;
-	if (tx->urgent_hold && tx->state_flags)		/* the end waits for nobody */
+	if (tx->urgent_hold && tx->state_flags)		/* never delay close or abort */
 		end_urgent_hold(tx);
 
 	cdc.seqno = ++tx->seqno;
@@ -79,7 +76,7 @@ static void kick_work(struct work_struct *work)
 	smc_conn_put(conn);
 }
 
-/* A connection without references has told its peer of the end */
+/* Without references there is no peer to kick: the final message was posted and kicked */
 static void defer_kick(struct smc_conn *conn)
 {
 	if (!smc_conn_get_not_zero(conn))
@@ -88,7 +85,7 @@ static void defer_kick(struct smc_conn *conn)
 		smc_conn_put(conn);
 }
 
-/* A synchronous transport runs the peer's half, which may kick in turn */
+/* The kick of a synchronous transport runs the peer's code, which may kick in turn */
 static void kick_nested(struct smc_conn *conn, const struct smc_transport *transport)
 {
 	local_bh_disable();
@@ -100,13 +97,10 @@ static void kick_nested(struct smc_conn *conn, const struct smc_transport *trans
 	local_bh_enable();
 }
 
-/**
- * smc_cdc_kick() - make the peer look at what was posted
- * @conn: the connection
- *
- * No lock but the socket's is held; without that one, the caller is in an RCU
- * read-side critical section, and the connection may be freed meanwhile: then
- * the peer had been told of its end. Does not sleep.
+/*
+ * Make the peer process what was posted. No lock but the socket lock is held. Without the socket
+ * lock the caller is in an RCU read-side critical section; the connection may then be freed
+ * concurrently, after its final message. Does not sleep.
  */
 void smc_cdc_kick(struct smc_conn *conn)
 {
@@ -121,10 +115,10 @@ void smc_cdc_kick(struct smc_conn *conn)
 }
 
 /*
- * May the announcement wait for more? As with Nagle's algorithm, only while
- * the reader has not confirmed what it was told of before; and at most until half
- * of the ring or what the operator allows is held, the writer turns to something
- * else, or FLUSH_TIME has passed (R-SND-02, R-SND-03).
+ * May the announcement of @bytes be delayed (R-SND-02, R-SND-03)? As with Nagle's algorithm, only
+ * for small writes while the peer has not consumed earlier announced bytes. Half of the ring, or
+ * net.smc.autocorking_size if that is smaller, limits the delayed bytes. They are announced with
+ * the next post, after FLUSH_TIME, or by smc_cdc_flush() when the program polls or waits.
  */
 static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
 {
@@ -136,10 +130,13 @@ static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
 	       tx->held + bytes < tx->hold_most;
 }
 
-/* After what is to be announced was noted: a timer that has run before may not have seen it */
+/*
+ * Start the timer for @held or @owed, which the caller has set. A timer function that runs already
+ * may have missed them.
+ */
 static void start_flush(struct smc_conn *conn)
 {
-	/* Paired with the barrier in flush_timer(): that sees what was noted, or we that it runs */
+	/* Paired with flush_timer(): it sees @held or @owed, or the timer is not queued here */
 	smp_mb();
 	if (!hrtimer_is_queued(&conn->tx.flush))
 		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
@@ -162,10 +159,7 @@ static enum hrtimer_restart flush_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/**
- * smc_cdc_init() - prepare a new connection for control data
- * @conn: the connection
- */
+/* Initialize the work and the timer of a new connection */
 void smc_cdc_init(struct smc_conn *conn)
 {
 	INIT_WORK(&conn->kick_work, kick_work);
@@ -173,12 +167,7 @@ void smc_cdc_init(struct smc_conn *conn)
 	conn->tx.flush.function = flush_timer;
 }
 
-/**
- * smc_cdc_flush() - announce what was held back
- * @conn: the connection
- *
- * Any context that smc_cdc_kick() allows. Does not sleep.
- */
+/* Announce delayed bytes and cursors. Contexts as for smc_cdc_kick(). Does not sleep. */
 void smc_cdc_flush(struct smc_conn *conn)
 {
 	bool posted = false;
@@ -194,8 +183,8 @@ void smc_cdc_flush(struct smc_conn *conn)
 }
 
 /*
- * The last byte is urgent. Nothing else may move the cursor before the peer has seen it
- * (R-URG-05), except another urgent byte, which takes its place as it does with TCP.
+ * Announce that the last byte is urgent. Until the peer has consumed it, the announced producer
+ * cursor stays behind it (R-URG-05). A further urgent byte takes its place, as with TCP.
  */
 static void announce_urgent(struct smc_conn *conn)
 {
@@ -208,13 +197,13 @@ static void announce_urgent(struct smc_conn *conn)
 }
 
 /**
- * smc_cdc_produced() - announce data written into the peer's ring
+ * smc_cdc_produced() - announce data that was written to the peer's ring
  * @conn: the connection
- * @bytes: how many, at least 1, at most the space there was
- * @blocked: there is more to send and no space for it (R-BLK-01)
+ * @bytes: number of bytes; at least 1, at most the space before the write
+ * @blocked: more data waits for space (R-BLK-01)
  * @urgent: the last of these bytes is urgent (R-URG-01)
  *
- * The socket lock is held, and bottom halves are off. Does not sleep.
+ * The socket lock or its spin lock is held; bottom halves are off. Does not sleep.
  */
 void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgent)
 {
@@ -241,11 +230,11 @@ unlock:
 }
 
 /**
- * smc_cdc_blocked() - tell the peer that we wait for space
+ * smc_cdc_blocked() - tell the peer that this side waits for space
  * @conn: the connection
- * @urgent: what waits is urgent (R-URG-04)
+ * @urgent: urgent data waits (R-URG-04)
  *
- * Nothing is sent if the peer knows. The socket lock is held. Does not sleep.
+ * Posts nothing if the peer knows. The socket lock is held. Does not sleep.
  */
 void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
 {
@@ -264,16 +253,21 @@ void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
 
 enum update {
 	UPDATE_NONE,
-	UPDATE_LATER,	/* with others, within FLUSH_TIME */
+	UPDATE_LATER,	/* with the next post, or after FLUSH_TIME */
 	UPDATE_NOW,
 };
 
 /*
- * Is a message due only for our consumer cursor? If the peer waits for it,
- * always; else when its view of the window is below half of the ring, and would
- * grow by a tenth of it (R-WIN-01, R-WIN-03, R-URG-06). Where messages are dear, space
- * is given back by thirds, which is what a waiting writer like ours wants; a peer that
- * waits gets less than that when the reader goes to sleep or has been busy for a while.
+ * When is a message due that only reports the consumer cursor (R-WIN-01, R-WIN-03, R-URG-06)?
+ *
+ *	peer announced urgent data	now
+ *	peer is blocked			now; on a sparing transport from a third of the ring, below
+ *					that within FLUSH_TIME
+ *	peer sees less than half of	now, if the message adds a tenth of the ring; on a sparing
+ *	the ring as free		transport a third
+ *	otherwise			not at all
+ *
+ * A third is the space for which smc_tx_writable() makes a blocked writer wait.
  */
 static enum update choose_update(const struct smc_conn *conn)
 {
@@ -294,13 +288,11 @@ static enum update choose_update(const struct smc_conn *conn)
 	return UPDATE_NONE;
 }
 
-/**
- * smc_cdc_update() - tell the peer of our consumer cursor, if that is due
- * @conn: the connection
+/*
+ * Report the consumer cursor to the peer, if that is due. conn->lock is held. If this returns true,
+ * the caller releases it and calls smc_cdc_kick(). Does not sleep.
  *
- * conn->lock is held. Follow up with smc_cdc_kick() without it. Does not sleep.
- *
- * Return: whether something was posted.
+ * Return: whether a message was posted.
  */
 bool smc_cdc_update(struct smc_conn *conn)
 {
@@ -319,11 +311,11 @@ bool smc_cdc_update(struct smc_conn *conn)
 }
 
 /**
- * smc_cdc_consumed() - the application took data
+ * smc_cdc_consumed() - the program has read data
  * @conn: the connection
- * @bytes: how many, at most what was available
+ * @bytes: number of bytes; at most smc_rx_available()
  *
- * The socket lock is held, and bottom halves are off. Does not sleep.
+ * The socket lock or its spin lock is held; bottom halves are off. Does not sleep.
  */
 void smc_cdc_consumed(struct smc_conn *conn, u32 bytes)
 {
@@ -341,7 +333,7 @@ void smc_cdc_consumed(struct smc_conn *conn, u32 bytes)
 		smc_cdc_kick(conn);
 }
 
-/* What the peer can have written since the last message: nothing after its end */
+/* Bytes that the peer can have written since its last message; 0 after its end */
 static u32 get_peer_window(const struct smc_conn *conn)
 {
 	const struct smc_conn_rx *rx = &conn->rx;
@@ -351,7 +343,7 @@ static u32 get_peer_window(const struct smc_conn *conn)
 	return smc_ring_size(&rx->ring) - (rx->produced - rx->announced);
 }
 
-/* SO_TIMESTAMP and its kind, or SO_TIMESTAMPING for what is received */
+/* SO_TIMESTAMP and its variants, or SO_TIMESTAMPING for received data */
 static bool wants_stamps(const struct sock *sk)
 {
 	return sock_flag(sk, SOCK_RCVTSTAMP) ||
@@ -359,10 +351,11 @@ static bool wants_stamps(const struct sock *sk)
 }
 
 /*
- * Take over the peer's two cursors, if they are possible: it cannot have
- * written beyond the space it was told of, nor consumed more than we wrote.
+ * Check and store the cursors of the peer. It cannot have written more than the space it knows of,
+ * nor consumed more than was written to it. While data is held behind an urgent byte, it cannot
+ * have consumed more than that byte.
  *
- * Return: bytes that have come, or a negative errno.
+ * Return: number of new bytes, or a negative errno.
  */
 static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool *urgent)
 {
@@ -379,7 +372,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	if (consumed < 0)
 		return consumed;
 
-	if (produced)	/* before the data, which shows that it is there */
+	if (produced)	/* before @produced, which makes the data visible */
 		WRITE_ONCE(rx->stamp, wants_stamps(conn->sk) ? ktime_get_real() : 0);
 	rx->prod = cdc->producer;
 	tx->cons = cdc->consumer;
@@ -390,7 +383,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	return produced;
 }
 
-/* Return: whether the peer has seen the urgent byte, and there is more behind it */
+/* End the hold once the peer has consumed the urgent byte. Return: whether data follows it. */
 static bool release_urgent_hold(struct smc_conn *conn)
 {
 	struct smc_conn_tx *tx = &conn->tx;
@@ -401,13 +394,13 @@ static bool release_urgent_hold(struct smc_conn *conn)
 	return tx->produced != tx->urgent_end;
 }
 
-/* No end is taken back (R-CLS-19) */
+/* The peer cannot withdraw a flag (R-CLS-19) */
 static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 {
-	/* Paired with wait_or_finish(): who sees the end sees the last bytes before it */
+	/* Paired with wait_or_finish(): a reader that sees the end sees the last bytes before it */
 	smp_store_release(&conn->rx_state_flags, conn->rx_state_flags | flags);
 	if (flags & SMC_CDC_ABORTED) {
-		/* Else it is the answer to ours */
+		/* otherwise this is the answer to our abort */
 		if (!(conn->tx.state_flags & SMC_CDC_ABORTED))
 			smc_conn_count(conn, SMC_STAT_ABORTS_RECEIVED, 1);
 		return smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
@@ -419,7 +412,10 @@ static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 	return 0;
 }
 
-/* A reader that was woken and has not looked since need not be woken again */
+/*
+ * Return: whether to wake the reader, once. A reader that was woken and has neither polled nor read
+ * since is not woken again.
+ */
 static bool claim_reader_wakeup(struct smc_conn *conn)
 {
 	u32 available = smc_rx_available(conn);
@@ -436,7 +432,7 @@ static bool claim_reader_wakeup(struct smc_conn *conn)
 	return true;
 }
 
-/* Owners count on a signal for all that comes: a program may wait for more before it reads */
+/* SIGIO is due for all new bytes, because the program may wait for more before it reads */
 static bool is_signal_due(const struct smc_conn *conn, int produced)
 {
 	return produced && sock_flag(conn->sk, SOCK_FASYNC) &&
@@ -451,7 +447,7 @@ static bool claim_writer_wakeup(struct smc_conn *conn)
 	return true;
 }
 
-/* What smc_conn_cdc_received() found out under the lock */
+/* Results of a message, determined under conn->lock for handle_outcome() */
 struct outcome {
 	u8 close_actions;
 	bool posted;
@@ -462,12 +458,12 @@ struct outcome {
 };
 
 /*
- * A writer that said it was blocked, and has got some space, takes that back (R-BLK-04):
- * it is not woken before a third of the ring is free, and until then a message
- * for each read of the peer would do nothing but cost (R-WIN-03). Where messages are dear,
- * one that is about to be woken does so with what it writes.
+ * A blocked writer that has got space is not blocked any more (R-BLK-04). Clear the flag, because
+ * the writer is not woken before a third of the ring is free, and with the flag set the peer would
+ * report each byte that it consumes (R-WIN-03). On a sparing transport a writer that is about to be
+ * woken reports this with its next data.
  *
- * Return: whether to say so now.
+ * Return: whether to post a message for this.
  */
 static bool clear_writer_blocked(struct smc_conn *conn)
 {
@@ -478,7 +474,7 @@ static bool clear_writer_blocked(struct smc_conn *conn)
 		 smc_tx_writable(conn));
 }
 
-/* Is an answer due? (R-WIN-04, R-BLK-05). Return: whether it was posted */
+/* Post an answer, if one is due (R-WIN-04, R-BLK-05). Return: whether. */
 static bool post_answer(struct smc_conn *conn, const struct smc_cdc *cdc)
 {
 	bool asked = cdc->producer_flags & SMC_CDC_UPDATE_REQUESTED &&
@@ -507,7 +503,7 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
 		return;
 	}
-	if (conn->state == SMC_CLOSE_ABORT_WAIT) {	/* for nothing but the end (R-ABT-03) */
+	if (conn->state == SMC_CLOSE_ABORT_WAIT) {	/* ignore all but the end (R-ABT-03) */
 		if (cdc->state_flags & SMC_CDC_CLOSED)
 			out->close_actions = apply_state_flags(conn, cdc->state_flags);
 		return;
@@ -526,8 +522,8 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 	out->posted = post_answer(conn, cdc);
 
 	/*
-	 * Paired with the barriers of those who wait: either we see that they
-	 * do, or they see the new positions.
+	 * Paired with the barriers of the waiting calls: either this sees that a call waits, or the
+	 * call sees the new positions.
 	 */
 	smp_mb();
 	out->readable = claim_reader_wakeup(conn);
@@ -535,7 +531,7 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 	out->writable = claim_writer_wakeup(conn);
 }
 
-/* Without conn->lock: answer, and wake who waits */
+/* Kick and wake as apply_message() has determined. conn->lock is not held. */
 static void handle_outcome(struct smc_conn *conn, const struct outcome *out)
 {
 	if (out->posted)
@@ -553,8 +549,8 @@ static void handle_outcome(struct smc_conn *conn, const struct outcome *out)
 }
 
 /*
- * The peer goes on over another link. It has been told by its adapter that the message with this
- * number, and all before it, arrived (R-FO-06).
+ * The peer moves the connection to another link. Its adapter has confirmed the message with this
+ * number, and with it all earlier ones (R-FO-06). If one is missing, data is lost.
  */
 static void check_failover(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
 {
@@ -565,7 +561,7 @@ static void check_failover(struct smc_conn *conn, const struct smc_cdc *cdc, str
 	out->close_actions = smc_close_apply(conn, SMC_CLOSE_ABORT, ECONNRESET);
 }
 
-/* Messages of one connection may come in on two processors, from two links */
+/* Messages of one connection may arrive on two CPUs at once, from two links */
 static void apply_newest(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
 {
 	lockdep_assert_held(&conn->lock);
@@ -587,7 +583,7 @@ void smc_conn_cdc_received(struct smc_conn *conn, const struct smc_cdc *cdc)
 	handle_outcome(conn, &out);
 }
 
-/* Control data is fetched and applied under one lock, so it never goes backwards */
+/* One lock section fetches and applies the control data, so it never moves backwards */
 static void fetch_message(struct smc_conn *conn, struct outcome *out)
 {
 	const struct smc_transport *transport = conn->transport;
@@ -610,14 +606,12 @@ void smc_conn_signalled(struct smc_conn *conn)
 	handle_outcome(conn, &out);
 }
 
-/**
- * smc_cdc_attached() - from now on control data can be applied
- * @conn: the connection; its two rings are known
+/*
+ * Process control data from now on. The rings of both sides are known. A client may write before
+ * the server has read its Confirm; such early control data is applied now. The socket lock is held.
+ * Does not sleep.
  *
- * A client may write before the server has read its Confirm: what came too
- * early is applied now. The socket lock is held. Does not sleep.
- *
- * Return: 0, or -ENOLINK if the way to the peer was lost.
+ * Return: 0, or -ENOLINK if the path to the peer is lost.
  */
 int smc_cdc_attached(struct smc_conn *conn)
 {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ending a connection.
+ * Closing and aborting a connection.
  *
- * An event changes state, flags and socket fields under conn->lock
- * (smc_close_apply), and then, without it, makes the peer look and wakes
- * whoever waits here (smc_close_finish). So events can come from system calls,
- * from the peer's side and from TCP at once.
+ * smc_close_apply() changes state, flags and socket fields under conn->lock. smc_close_finish()
+ * then kicks the peer and wakes the local program without the lock. So system calls, the peer and
+ * TCP may cause events at the same time.
  */
 
 #include "../trace.h"
 #include "close.h"
 
-/* What goes out with the next control message */
+/* The state flags that the next control message gets */
 static u8 get_state_flags(u8 actions)
 {
 	u8 flags = 0;
@@ -36,14 +35,14 @@ static bool claim_free(struct smc_conn *conn)
 }
 
 /**
- * smc_close_apply() - an event, first half
+ * smc_close_apply() - first half of an event
  * @conn: the connection
- * @event: what happened
- * @error: positive errno that the application gets if the connection is reset
+ * @event: the event
+ * @error: positive errno for the program if the connection is reset
  *
  * conn->lock is held. Does not sleep.
  *
- * Return: set of actions for smc_close_finish().
+ * Return: set of enum smc_close_action for smc_close_finish().
  */
 u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 {
@@ -52,7 +51,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 	u8 flags = get_state_flags(step.actions);
 
 	lockdep_assert_held(&conn->lock);
-	/* As TCP in CLOSE_WAIT: the peer had nothing more to send anyway */
+	/* As TCP in CLOSE_WAIT: the peer has sent all of its data */
 	if (error == ECONNRESET && (conn->state == SMC_CLOSE_APP_WAIT1 ||
 				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
 		error = EPIPE;
@@ -80,11 +79,11 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 }
 
 /**
- * smc_close_finish() - an event, second half
+ * smc_close_finish() - second half of an event
  * @conn: the connection
  * @actions: from smc_close_apply()
  *
- * No lock but the socket's is held. Does not sleep.
+ * No lock but the socket lock is held. Does not sleep.
  */
 void smc_close_finish(struct smc_conn *conn, u8 actions)
 {
@@ -111,10 +110,10 @@ void smc_close_finish(struct smc_conn *conn, u8 actions)
 }
 
 /**
- * smc_close_event() - something happened that may end the connection
- * @conn: the connection, open
- * @event: what happened
- * @error: positive errno that the application gets if the connection is reset
+ * smc_close_event() - apply an event that may end the connection
+ * @conn: an open connection
+ * @event: the event
+ * @error: positive errno for the program if the connection is reset
  *
  * Any context; conn->lock is not held. Does not sleep.
  */
@@ -128,7 +127,7 @@ void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int erro
 	smc_close_finish(conn, actions);
 }
 
-/* Count the cause, unless there was nothing to abort any more */
+/* Count @cause only if the abort is sent: an ended connection is not aborted */
 static u8 abort_conn(struct smc_conn *conn, enum smc_stat cause, int error)
 {
 	u8 actions = smc_close_apply(conn, SMC_CLOSE_ABORT, error);
@@ -139,10 +138,10 @@ static u8 abort_conn(struct smc_conn *conn, enum smc_stat cause, int error)
 }
 
 /**
- * smc_close_abort() - this side gives the connection up
- * @conn: the connection, open
- * @cause: one of SMC_STAT_ABORT_APP and so on
- * @error: positive errno that the application gets
+ * smc_close_abort() - this side aborts the connection
+ * @conn: an open connection
+ * @cause: SMC_STAT_ABORT_APP or another SMC_STAT_ABORT_*
+ * @error: positive errno for the program
  *
  * Any context; conn->lock is not held. Does not sleep.
  */
@@ -156,7 +155,7 @@ void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 	smc_close_finish(conn, actions);
 }
 
-/* Memory of a closed connection stays until the peer is done, which may never be */
+/* The memory of a closed connection stays until the peer ends it; so limit their number */
 static bool count_orphan(struct smc_conn *conn)
 {
 	struct smc_net *sn = smc_net(sock_net(conn->sk));
@@ -171,13 +170,13 @@ static bool count_orphan(struct smc_conn *conn)
 }
 
 /**
- * smc_close_orderly() - the application closes its descriptor
- * @conn: the connection, open
+ * smc_close_orderly() - the program closes its descriptor
+ * @conn: an open connection
  *
- * The socket lock is held; conn->lock is not. Does not sleep. As TCP does it: if too many
- * connections wait for their peers already, this one is aborted in place of it.
+ * The socket lock is held; conn->lock is not. Does not sleep. As with TCP, the connection is
+ * aborted if too many closed connections already wait for their peers.
  *
- * Return: whether it was closed in good order.
+ * Return: true if it was closed, false if it was aborted.
  */
 bool smc_close_orderly(struct smc_conn *conn)
 {
@@ -198,11 +197,11 @@ bool smc_close_orderly(struct smc_conn *conn)
 }
 
 /**
- * smc_close_release() - the application has closed its descriptor
- * @conn: the connection, open
+ * smc_close_release() - the socket and its system calls do not use the connection any more
+ * @conn: an open connection
  *
- * The socket lock is held. May sleep. The connection may be freed at once, with
- * its reference to the socket; else that happens when the peer is done.
+ * May sleep. If the peer has ended the connection, its memory is freed at once, and the memory's
+ * reference to @conn is dropped. Otherwise that happens when the connection is closed.
  */
 void smc_close_release(struct smc_conn *conn)
 {
@@ -217,8 +216,8 @@ void smc_close_release(struct smc_conn *conn)
 }
 
 /*
- * A connection that does not exist yet cannot be reset; there TCP may be a way out. Of one
- * that does, the peer can only learn by TCP.
+ * During the handshake, only set @lost: the handshake ends the connection, and may fall back to
+ * TCP. The peer of an established connection learns of the loss only by a RST.
  */
 void smc_conn_lost(struct smc_conn *conn)
 {
@@ -238,7 +237,10 @@ void smc_conn_lost(struct smc_conn *conn)
 	conn->progress(conn);
 }
 
-/* After our last word there is nothing to lose: the peer's, or the end of our patience, comes */
+/*
+ * If this side has sent its final message, wait for that of the peer, or for the timeout: no data
+ * can be lost any more.
+ */
 void smc_conn_forgotten(struct smc_conn *conn)
 {
 	if (!smc_close_ended(READ_ONCE(conn->state)))
@@ -246,8 +248,8 @@ void smc_conn_forgotten(struct smc_conn *conn)
 }
 
 /*
- * A server that gives up a child before it has read the Confirm cannot tell the client in
- * any other way, if that has closed its TCP connection.
+ * A server may give up a child before it has read the Confirm. If the client has closed its TCP
+ * connection by then, the server can tell it in no other way.
  */
 void smc_conn_peer_gone(struct smc_conn *conn)
 {
@@ -259,7 +261,7 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 	alive = !conn->freeing;
 	if (alive) {
 		WRITE_ONCE(conn->peer_gone, true);
-		smc_conn_get(conn);	/* smc_conn_free() drops that of the connection */
+		smc_conn_get(conn);	/* smc_conn_free() drops the connection's reference */
 		if (conn->attached)
 			actions = smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
 	}
@@ -277,8 +279,8 @@ void smc_conn_peer_gone(struct smc_conn *conn)
  * smc_conn_detach() - release the ring of a peer that is gone
  * @conn: the connection
  *
- * This side's ring stays for its reader. The socket lock is held, so no writer copies into the
- * peer's ring, and none will after the final message. Does not sleep.
+ * The local ring stays for the reader. The socket lock is held, so no writer copies to the peer's
+ * ring; after the final message none will. Does not sleep.
  */
 void smc_conn_detach(struct smc_conn *conn)
 {
@@ -286,7 +288,7 @@ void smc_conn_detach(struct smc_conn *conn)
 
 	sock_owned_by_me(conn->sk);
 	spin_lock_bh(&conn->lock);
-	/* Once @released is set, smc_conn_free() is about to give everything back */
+	/* once @released is set, smc_conn_free() may run and release the ring */
 	due = conn->peer_gone && conn->tx.ended && !conn->released && !conn->freeing;
 	spin_unlock_bh(&conn->lock);
 	if (due && conn->transport->conn_detach)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Ending a connection: performs the actions the state machine asks for */
+/* Closing and aborting a connection; close_fsm.h decides what each event does */
 #ifndef _NET_SMC_CONN_CLOSE_H
 #define _NET_SMC_CONN_CLOSE_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The close and abort state machine as a table (RFC 7609, 4.8) */
+/* The state machine of close and abort as a table (RFC 7609, 4.8) */
 #include <linux/types.h>
 
 #include "close_fsm.h"
 
-/* What each event does, if it does what it always does */
+/* The usual actions of an event */
 #define SENT_D		SMC_CLOSE_SEND_DONE
 #define SENT_C		(SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_NO_WRITE)
 #define GOT_D		SMC_CLOSE_EOF
@@ -15,19 +15,19 @@
 #define ON(event, state, act)	[SMC_CLOSE_##event] = { SMC_CLOSE_##state, act }
 #define STAY(event, state)	ON(event, state, 0)
 
-/* Before our "closed" went out an abort is told to the peer, and answered */
+/* Before this side has sent "closed": it sends an abort, and the peer answers it */
 #define ABORTABLE								\
 	ON(ABORT, ABORT_WAIT, SMC_CLOSE_SEND_ABORT | ENDED),			\
 	ON(TIMEOUT, ABORT_WAIT, SMC_CLOSE_SEND_ABORT | ENDED),			\
 	ON(PEER_ABORTED, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE)
 
-/* The peer's last word was "closed": it is told, and will not answer (R-ABT-12) */
+/* The peer's final message was "closed": it gets the abort, and does not answer (R-ABT-12) */
 #define ABORTABLE_ALONE								\
 	ON(ABORT, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE),	\
 	ON(TIMEOUT, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE),	\
 	ON(PEER_ABORTED, CLOSED, SMC_CLOSE_SEND_ABORT | ENDED | SMC_CLOSE_FREE)
 
-/* After it nothing may follow: what is left is to stop waiting */
+/* This side has sent "closed" and may send no more: it stops waiting */
 #define FINAL									\
 	ON(ABORT, CLOSED, SMC_CLOSE_FREE),					\
 	ON(TIMEOUT, CLOSED, SMC_CLOSE_FREE),					\
@@ -112,8 +112,8 @@ static const struct smc_close_step table[SMC_CLOSE_STATES][SMC_CLOSE_EVENTS] = {
 		FINAL,
 	},
 	/*
-	 * Everything but the answer is ignored (R-ABT-03, R-ABT-04, R-ABT-05). A
-	 * "closed" that crossed our abort is the peer's last word: there will be none.
+	 * Ignore all but the peer's answer (R-ABT-03, R-ABT-04, R-ABT-05). If the peer's "closed"
+	 * crossed our abort, it is the final message, and no answer follows.
 	 */
 	ROW(ABORT_WAIT) = {
 		STAY(SHUT_WR, ABORT_WAIT),
@@ -136,8 +136,8 @@ static const struct smc_close_step table[SMC_CLOSE_STATES][SMC_CLOSE_EVENTS] = {
 };
 
 /*
- * Name; number in the user ABI (sock_diag); neither side will send data any more; this side has
- * said its last word
+ * Name; number in the user ABI (sock_diag); neither side sends further data; this side has sent its
+ * final message
  */
 static const struct {
 	const char *name;
@@ -160,57 +160,34 @@ static const struct {
 	ROW(CLOSED)		= { "CLOSED", 7, true, true },
 };
 
-/**
- * smc_close_step() - what an event leads to
- * @state: the state now
- * @event: the event; events that the protocol repeats change nothing the second time
- *
- * Return: the next state and the actions.
+/*
+ * The next state and the actions of an event. If the protocol repeats an event, the second one
+ * changes nothing.
  */
 struct smc_close_step smc_close_step(enum smc_close_state state, enum smc_close_event event)
 {
 	return table[state][event];
 }
 
-/**
- * smc_close_state_name() - for people
- * @state: a state
- *
- * Return: its name.
- */
+/* The state's name for messages */
 const char *smc_close_state_name(enum smc_close_state state)
 {
 	return states[state].name;
 }
 
-/**
- * smc_close_state_abi() - for monitoring tools
- * @state: a state
- *
- * Return: its number in the user ABI.
- */
+/* The state's number in the user ABI */
 u8 smc_close_state_abi(enum smc_close_state state)
 {
 	return states[state].abi;
 }
 
-/**
- * smc_close_both_done() - is there nothing left to shut down?
- * @state: a state
- *
- * Return: whether neither side will send data any more.
- */
+/* Will neither side send further data? Then there is nothing to shut down. */
 bool smc_close_both_done(enum smc_close_state state)
 {
 	return states[state].both_done;
 }
 
-/**
- * smc_close_ended() - may the peer be done with the connection, although it has not said so?
- * @state: a state
- *
- * Return: whether this side has said that it is closed, or aborted.
- */
+/* Has this side sent its final message, "closed" or "aborted"? The peer may be done as well. */
 bool smc_close_ended(enum smc_close_state state)
 {
 	return states[state].ended;

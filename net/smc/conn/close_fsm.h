@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a connection ends: what happens in which state, and what is to be done
- * then. RFC 7609, 4.8.1 (normal) and 4.8.2 (abnormal termination).
+ * The states of a connection that ends: RFC 7609, 4.8.1 (normal) and 4.8.2 (abnormal termination).
  */
 #ifndef _NET_SMC_CONN_CLOSE_FSM_H
 #define _NET_SMC_CONN_CLOSE_FSM_H
@@ -9,23 +8,23 @@
 #include <linux/types.h>
 
 /**
- * enum smc_close_state - how far the two ends are
+ * enum smc_close_state - which end messages were exchanged
  *
- * "done" is a shutdown for writing, "closed" the end of both directions.
+ * "done" means "sending done", a shutdown for writing; "closed" ends both directions.
  *
  * @SMC_CLOSE_ACTIVE: both directions are open
- * @SMC_CLOSE_PEER_WAIT1: we are done, the peer is not
- * @SMC_CLOSE_PEER_WAIT1_CLOSED: we closed, the peer is not even done
- * @SMC_CLOSE_PEER_WAIT2: we were done first, then the peer
- * @SMC_CLOSE_PEER_WAIT2_CLOSED: as before, and we closed
- * @SMC_CLOSE_APP_FIN_WAIT: we were done first, the peer closed
- * @SMC_CLOSE_APP_WAIT1: the peer is done, we are not
- * @SMC_CLOSE_APP_WAIT1_CLOSED: the peer closed, we are not even done
- * @SMC_CLOSE_APP_WAIT2: the peer was done first, then we
- * @SMC_CLOSE_APP_WAIT2_CLOSED: as before, and the peer closed
- * @SMC_CLOSE_PEER_FIN_WAIT: the peer was done first, we closed
- * @SMC_CLOSE_ABORT_WAIT: we aborted, the peer has not answered
- * @SMC_CLOSE_CLOSED: nothing is expected from either side
+ * @SMC_CLOSE_PEER_WAIT1: we are done; the peer is not
+ * @SMC_CLOSE_PEER_WAIT1_CLOSED: we closed; the peer is not done
+ * @SMC_CLOSE_PEER_WAIT2: first we were done, then the peer
+ * @SMC_CLOSE_PEER_WAIT2_CLOSED: we closed; the peer is done
+ * @SMC_CLOSE_APP_FIN_WAIT: we are done; the peer closed
+ * @SMC_CLOSE_APP_WAIT1: the peer is done; we are not
+ * @SMC_CLOSE_APP_WAIT1_CLOSED: the peer closed; we are not done
+ * @SMC_CLOSE_APP_WAIT2: first the peer was done, then we
+ * @SMC_CLOSE_APP_WAIT2_CLOSED: the peer closed; then we were done
+ * @SMC_CLOSE_PEER_FIN_WAIT: the peer was done; then we closed
+ * @SMC_CLOSE_ABORT_WAIT: we aborted; the peer has not answered
+ * @SMC_CLOSE_CLOSED: neither side expects a message
  * @SMC_CLOSE_STATES: number of states
  */
 enum smc_close_state {
@@ -46,14 +45,14 @@ enum smc_close_state {
 };
 
 /**
- * enum smc_close_event - what can happen
- * @SMC_CLOSE_SHUT_WR: the application shut down writing
- * @SMC_CLOSE_CLOSE: the application closed, or shut down both directions
- * @SMC_CLOSE_ABORT: this side gives up: unread data at close, TCP reset, error
+ * enum smc_close_event - events that end a connection
+ * @SMC_CLOSE_SHUT_WR: the program shut down writing
+ * @SMC_CLOSE_CLOSE: the program closed the socket, or shut down both directions
+ * @SMC_CLOSE_ABORT: this side aborts: unread data at close, TCP reset, protocol violation
  * @SMC_CLOSE_PEER_DONE: "sending done" received
  * @SMC_CLOSE_PEER_CLOSED: "closed" received
  * @SMC_CLOSE_PEER_ABORTED: "abnormal close" received
- * @SMC_CLOSE_TIMEOUT: the peer let us wait too long
+ * @SMC_CLOSE_TIMEOUT: the peer has not ended the connection in time
  * @SMC_CLOSE_EVENTS: number of events
  */
 enum smc_close_event {
@@ -68,14 +67,14 @@ enum smc_close_event {
 };
 
 /**
- * enum smc_close_action - what to do; a set
+ * enum smc_close_action - what an event requires; a set
  * @SMC_CLOSE_SEND_DONE: send "sending done"
  * @SMC_CLOSE_SEND_CLOSED: send "closed", then nothing more
  * @SMC_CLOSE_SEND_ABORT: send "abnormal close", then nothing more
- * @SMC_CLOSE_EOF: nothing more comes in: readers see the end of the stream
- * @SMC_CLOSE_NO_WRITE: nobody would read it: writers get an error
- * @SMC_CLOSE_RESET: the peer or the path broke the connection: report it
- * @SMC_CLOSE_FREE: the receive buffer is no longer written to
+ * @SMC_CLOSE_EOF: no further data arrives: readers get the end of the stream
+ * @SMC_CLOSE_NO_WRITE: the peer would not read data: writers get an error
+ * @SMC_CLOSE_RESET: report the reset to the program
+ * @SMC_CLOSE_FREE: the peer does not write to the receive buffer any more
  */
 enum smc_close_action {
 	SMC_CLOSE_SEND_DONE	= 0x01,
@@ -88,8 +87,8 @@ enum smc_close_action {
 };
 
 /**
- * struct smc_close_step - outcome of an event
- * @next: the new state, perhaps the same
+ * struct smc_close_step - result of an event
+ * @next: the new state, may be the same
  * @actions: set of enum smc_close_action
  */
 struct smc_close_step {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Birth and death of a connection.
+ * Creation and release of connections.
  *
- * A connection dies in phases. *Closed*: the state machine expects nothing from
- * the peer any more, and the peer writes no more. *Released*: the application
- * has closed its descriptor; until then it may read what is left. When both are
- * true, in whichever order, the memory is given back, once (@freeing).
+ * A connection ends in two steps, in either order. *Closed*: the state machine expects no message
+ * of the peer, and the peer writes no more. *Released*: the socket and its system calls do not use
+ * the connection any more; until then the program may read the remaining bytes. After both, the
+ * memory is freed once; @freeing guards that.
  */
 
 #include <linux/module.h>
@@ -32,12 +32,12 @@ static void reap_work(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(reaper, reap_work);
 
-/**
- * smc_conn_free_later() - smc_conn_free() for those who cannot sleep
- * @conn: as there
+/*
+ * smc_conn_free() for callers that cannot sleep.
  *
- * On a synchronous transport we are in a system call of the peer, most often its
- * close(), which reaps before it returns; the work queue is there for all else.
+ * On a synchronous transport the caller runs inside a system call of the peer, most often close().
+ * That call frees the connection by smc_conn_reap() before it returns. The delayed work frees the
+ * connections of all other callers.
  */
 void smc_conn_free_later(struct smc_conn *conn)
 {
@@ -49,11 +49,7 @@ void smc_conn_free_later(struct smc_conn *conn)
 	queue_delayed_work(smc_wq, &reaper, 1);
 }
 
-/**
- * smc_conn_reap() - free what was left to somebody who can sleep
- *
- * May sleep.
- */
+/* Free the connections that smc_conn_free_later() has collected. May sleep. */
 void smc_conn_reap(void)
 {
 	struct smc_conn *conn, *next;
@@ -64,16 +60,16 @@ void smc_conn_reap(void)
 		smc_conn_free(conn);
 }
 
-/** smc_conn_exit() - there are no connections any more; may sleep */
+/* Stop the delayed work. There are no connections any more. May sleep. */
 void smc_conn_exit(void)
 {
 	cancel_delayed_work_sync(&reaper);
 }
 
 /**
- * smc_conn_init() - a connection that holds nothing yet
- * @conn: part of a zeroed struct, with @release, @progress, @account and @timer set by its owner
- * @sk: the TCP socket, which stays as long as the connection
+ * smc_conn_init() - initialize a connection without memory
+ * @conn: part of a zeroed struct. Its owner sets @release, @progress, @account and @timer
+ * @sk: the TCP socket, which exists as long as the connection
  *
  * The caller gets the first reference.
  */
@@ -90,8 +86,8 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 /**
  * smc_conn_want() - choose the size of the receive buffer
  * @conn: a connection that is not open
- * @bytes: at least this much, as far as there are such buffers
- * @chosen: the application said so
+ * @bytes: minimum size. The largest size of the protocol limits it
+ * @chosen: the application has set the size
  */
 void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
 {
@@ -100,8 +96,8 @@ void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
 }
 
 /*
- * The cgroup has paid for the buffer before there was one, and perhaps for a larger one. A buffer
- * which the peer is to bring is not there yet.
+ * Adjust the charge to the size of the buffer. The cgroup was charged before the buffer existed,
+ * perhaps for a larger one. Without a size the peer creates the buffer later.
  */
 static int adjust_charge(struct smc_conn *conn)
 {
@@ -126,17 +122,17 @@ static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
 }
 
 /**
- * smc_conn_resolve() - find out how to reach the peer, before there is a link group
- * @conn: connection that is not open
- * @transport: how its bytes shall travel; the caller holds its module
+ * smc_conn_resolve() - resolve the path to the peer, before there is a link group
+ * @conn: a connection that is not open
+ * @transport: the transport to use; the caller holds its module
  * @remote: the peer's address of the TCP connection; IPv4 as ::ffff:a.b.c.d
- * @candidate: our device
- * @peer: the peer's; not trusted
+ * @candidate: the local device
+ * @peer: address of the peer's device; not trusted
  *
- * The socket lock is held. May sleep, but not for the peer.
+ * The socket lock is held. May sleep, but does not wait for the peer.
  *
- * Return: 0; -EINPROGRESS until smc_conn_answered(), and a caller that stops waiting for that calls
- * the transport's resolve_end; or another negative errno.
+ * Return: 0; -EINPROGRESS until smc_conn_answered() returns true; or another negative errno. After
+ * -EINPROGRESS, a caller that stops waiting calls the transport's resolve_end.
  */
 int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transport,
 		     const struct in6_addr *remote, const struct smc_candidate *candidate,
@@ -151,23 +147,22 @@ int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transpor
 }
 
 /**
- * smc_conn_open() - get a receive buffer, or the promise of one
- * @conn: connection, with role, first_contact and rx.wanted set
- * @transport: how its bytes shall travel; the caller holds its module
- * @group: link group; the caller's reference passes to the connection if it
- *	works out
+ * smc_conn_open() - get a receive buffer, or reserve the memory for it
+ * @conn: a connection with role, first_contact and rx.wanted set
+ * @transport: the transport to use; the caller holds its module
+ * @group: the link group. On 0 and -EINPROGRESS the caller's reference passes to the connection
  *
- * The socket lock is held. May sleep, but not for the peer.
+ * The socket lock is held. May sleep, but does not wait for the peer.
  *
- * Return: 0; -EINPROGRESS if it worked out, but nobody may be told of the buffer
- * before smc_conn_answered(); or another negative errno.
+ * Return: 0; -EINPROGRESS if the connection is open, but its buffer must not be announced before
+ * smc_conn_answered() returns true; or another negative errno.
  */
 int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 		  struct smc_group *group)
 {
 	int err;
 
-	/* What the peer of a connection that was cancelled still says is not meant for this one */
+	/* The peer of a cancelled connection may still signal. Wait until no such signal runs. */
 	cond_synchronize_rcu(conn->cancel_state);
 	conn->group = group;
 	conn->token = get_random_u32();
@@ -191,7 +186,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	__module_get(transport->owner);
 	conn->rx.prod = smc_cursor_start(&conn->rx.ring);
 	conn->rx.cons = conn->rx.prod;
-	/* Under the lock for smc_conn_inspect(): all of the above is there */
+	/* The lock makes all of the above visible to smc_conn_inspect() */
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->transport, transport);
 	conn->state = SMC_CLOSE_ACTIVE;
@@ -212,14 +207,14 @@ err_group:
 }
 
 /**
- * smc_conn_attach() - get hold of the peer's ring
+ * smc_conn_attach() - attach the peer's ring
  * @conn: an open connection
- * @peer: what the peer said of its end; not trusted
+ * @peer: the peer's Accept or Confirm; not trusted
  *
- * The socket lock is held. May sleep, but not for the peer. Control data that
- * comes in for @conn waits for smc_conn_start().
+ * The socket lock is held. May sleep, but does not wait for the peer. Control data that arrives for
+ * @conn is kept for smc_conn_start().
  *
- * Return: 0, -ECONNRESET if the peer has given it up already, or another negative errno.
+ * Return: 0; -ECONNRESET if the peer has released its ring; or another negative errno.
  */
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
@@ -240,12 +235,12 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 }
 
 /**
- * smc_conn_settle() - both ends are known to both sides: make sure that it works
+ * smc_conn_settle() - verify the link, after the last CLC message
  * @conn: an attached connection
  *
- * The socket lock is held. May sleep, but not for the peer.
+ * The socket lock is held. May sleep, but does not wait for the peer.
  *
- * Return: 0; -EINPROGRESS until smc_conn_answered(); or another negative errno.
+ * Return: 0; -EINPROGRESS until smc_conn_answered() returns true; or another negative errno.
  */
 int smc_conn_settle(struct smc_conn *conn)
 {
@@ -257,25 +252,25 @@ int smc_conn_settle(struct smc_conn *conn)
 void smc_conn_ready(struct smc_conn *conn, u32 reason)
 {
 	WRITE_ONCE(conn->answer, reason);
-	/* Paired with the acquire in smc_conn_answered(): @answer is there */
+	/* Paired with the acquire in smc_conn_answered(): @answer is visible */
 	smp_store_release(&conn->answered, true);
 	conn->progress(conn);
 }
 
 /**
- * smc_conn_answered() - is what the transport was waiting for there?
- * @conn: an open connection, after -EINPROGRESS
- * @reason: result: SMC_REASON_NONE, or why it did not work out
+ * smc_conn_answered() - has the transport reported the result of an operation?
+ * @conn: the connection, for which an operation has returned -EINPROGRESS
+ * @reason: result: SMC_REASON_NONE, or the reason of the failure
  *
  * The socket lock is held.
  *
- * Return: whether; then it is forgotten, for the next time.
+ * Return: true once for each result.
  */
 bool smc_conn_answered(struct smc_conn *conn, u32 *reason)
 {
 	/*
-	 * Why it did not work out comes before the loss of the link that follows. Paired with the
-	 * release in smc_conn_ready().
+	 * The reason that the transport reports takes precedence over the loss of the link that
+	 * follows. Paired with the release in smc_conn_ready().
 	 */
 	if (smp_load_acquire(&conn->answered)) {
 		*reason = READ_ONCE(conn->answer);
@@ -289,12 +284,12 @@ bool smc_conn_answered(struct smc_conn *conn, u32 *reason)
 }
 
 /**
- * smc_conn_start() - the handshake is over: take control data
+ * smc_conn_start() - the handshake is complete: process control data
  * @conn: an attached connection
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: 0, or -ENOLINK if the way to the peer is gone already.
+ * Return: 0, or -ENOLINK if the path to the peer is already gone.
  */
 int smc_conn_start(struct smc_conn *conn)
 {
@@ -302,10 +297,10 @@ int smc_conn_start(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_cancel() - the handshake failed: give back what the connection has
- * @conn: a connection, open or not, whose peer was not told that it is used
+ * smc_conn_cancel() - the handshake failed: give back the memory
+ * @conn: a connection, open or not, that smc_conn_start() has not started
  *
- * A group that it was to form is none. The socket lock is held. May sleep. The
+ * No connection joins the group of a first contact. The socket lock is held. May sleep. The
  * connection can be opened again.
  */
 void smc_conn_cancel(struct smc_conn *conn)
@@ -324,15 +319,15 @@ void smc_conn_cancel(struct smc_conn *conn)
 
 /**
  * smc_conn_free() - give back all memory and leave the group
- * @conn: a connection whose end was decided by whoever set @freeing
+ * @conn: a connection for which the caller, or its caller, has set @freeing
  *
- * Called once. May sleep. The reference that the memory had is given back.
+ * Called once for each smc_conn_open(). May sleep. Drops the reference of the memory.
  */
 void smc_conn_free(struct smc_conn *conn)
 {
 	struct module *owner = conn->transport->owner;
 
-	smc_conn_stop_timer(conn);	/* the timeout for a silent peer */
+	smc_conn_stop_timer(conn);	/* the deadline of the peer */
 	hrtimer_cancel(&conn->tx.flush);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);

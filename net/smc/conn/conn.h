@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What can be done with a connection; the struct is in group/conn.h */
+/* Operations on a connection. The struct is in group/conn.h. */
 #ifndef _NET_SMC_CONN_CONN_H
 #define _NET_SMC_CONN_CONN_H
 
@@ -9,12 +9,11 @@
 struct in6_addr;
 struct smc_group;
 
-#define SMC_TRY_MAX	SZ_4K	/* largest transfer for smc_tx_try() and smc_rx_try() */
+#define SMC_TRY_MAX	SZ_4K	/* bytes that smc_tx_try() and smc_rx_try() transfer at most */
 
 /*
- * Those who wait for the connection: programs, on the queue of their struct socket. TCP does not
- * wake them, it has another queue meanwhile, see sock/smc_sock.c. Only system calls may ask for the
- * queue: their struct socket is there.
+ * The wait queue of the struct socket, on which programs wait. TCP wakes another queue meanwhile,
+ * see sock/smc_sock.c. Only system calls may use this function: they have a struct socket.
  */
 static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 {
@@ -22,8 +21,8 @@ static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 }
 
 /*
- * The connection fails: programs are told @error, once. As after TCP's reset, what happens later is
- * no error any more. conn->lock is held.
+ * Mark the connection as failed. The program gets @error once. As after a reset of TCP, later
+ * events cause no further error. conn->lock is held.
  */
 static inline void smc_conn_fail(struct smc_conn *conn, int error)
 {
@@ -37,8 +36,9 @@ static inline void smc_conn_fail(struct smc_conn *conn, int error)
 }
 
 /*
- * Is a program to be told an error? For SO_ERROR the kernel takes sk_err without calling the
- * module: the next call of the program, if TCP's reset has not arrived yet, clears @error.
+ * Has the program to be told an error? SO_ERROR takes sk_err without a call of the module. If the
+ * reset of TCP has not arrived yet, the next call of the program finds sk_err taken and clears
+ * @error here.
  */
 static inline bool smc_conn_has_error(struct smc_conn *conn)
 {
@@ -52,8 +52,8 @@ static inline bool smc_conn_has_error(struct smc_conn *conn)
 }
 
 /*
- * As sock_error(), for an SMC connection: the error is returned once. TCP's reset may arrive later
- * and set sk_err again; sock/close.c then restores @error, which is 0.
+ * Like sock_error(): return the error once. A later reset of TCP may set sk_err again;
+ * sock/close.c then restores @error, which is 0 by now.
  */
 static inline int smc_conn_take_error(struct smc_conn *conn)
 {
@@ -116,9 +116,9 @@ u32 smc_rx_amount(struct smc_conn *conn);
 
 /* urgent.c */
 enum smc_urgent_byte {
-	SMC_URGENT_NONE,	/* the byte is read from the ring */
-	SMC_URGENT_COPIED,	/* the byte is read from a copy */
-	SMC_URGENT_LEFT_OUT,	/* the reader skips it */
+	SMC_URGENT_NONE,	/* read it from the ring */
+	SMC_URGENT_COPIED,	/* read it from the copy */
+	SMC_URGENT_LEFT_OUT,	/* skip it */
 };
 
 int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
@@ -133,63 +133,70 @@ bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset);
 void smc_urgent_signal(struct smc_conn *conn);
 
 /*
- * Does urgent data matter to the reader? Any context. A reader that sees bytes in
- * smc_rx_available() sees the mark among them as well.
+ * Does urgent data affect the reader? Any context. A reader that sees bytes in smc_rx_available()
+ * also sees the mark among them.
  */
 static inline bool smc_urgent_matters(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->urgent.mark) || READ_ONCE(conn->urgent.gone);
 }
 
-/* Does the program stand at the mark? The socket lock is held. */
+/* Is the next byte the urgent byte? The socket lock is held. */
 static inline bool smc_urgent_at_mark(struct smc_conn *conn)
 {
 	return smc_urgent_mark_follows(conn, 0);
 }
 
-/* What the peer is told that was consumed. conn->lock is held. */
+/* The position that the consumer cursor for the peer has. conn->lock is held. */
 static inline u32 smc_rx_passed(const struct smc_conn *conn)
 {
 	return conn->rx.consumed + conn->urgent.gone;
 }
 
-/* Bytes that can be read now. Any context; grows at any time, shrinks only
- * under the socket lock.
+/*
+ * Bytes that can be read now. Any context. The peer increases the number at any time; the holder of
+ * the socket lock decreases it.
  */
 static inline u32 smc_rx_available(const struct smc_conn *conn)
 {
-	/* Paired with the release in smc_conn_cdc_received(): the data is there */
+	/* Paired with the release in accept_cursors(): the data is visible */
 	return smp_load_acquire(&conn->rx.produced) - READ_ONCE(conn->rx.consumed);
 }
 
 /*
- * Is as much there as somebody waits for? Half of the ring is enough for anybody,
- * because the writer may wait as well. Any context.
+ * Have enough bytes arrived for a reader that waits for @wanted? Half of the ring is always enough,
+ * because the peer may wait for space. Any context.
  */
 static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
 {
 	return smc_rx_available(conn) >= min(wanted, smc_ring_size(&conn->rx.ring) / 2);
 }
 
-/* Is the peer gone, or the way to it? Then the socket's work has something to do. Any context. */
+/* Is the peer or the path to it gone? Then the kworker of the socket ends it. Any context. */
 static inline bool smc_conn_is_cut_off(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->lost) || READ_ONCE(conn->peer_gone);
 }
 
-/* Bytes in the peer's ring that it has not consumed, as far as we know */
+/* Bytes that were written to the peer's ring and that the peer has not reported as consumed */
 static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->tx.produced) - READ_ONCE(conn->tx.consumed);
 }
 
-/* Bytes that can be written now. Socket lock held; may grow at any time. */
+/*
+ * Bytes that can be written now. Any context. The peer increases the number at any time; the holder
+ * of the socket lock decreases it.
+ */
 static inline u32 smc_tx_space(const struct smc_conn *conn)
 {
 	return smc_ring_size(&conn->tx.ring) - smc_tx_outstanding(conn);
 }
 
-/* So many bytes behind those produced are not zero any more. Socket lock held. */
+/*
+ * Record how far the peer's ring has been written, so that only this part is cleared before reuse:
+ * @bytes behind the produced ones. The socket lock is held.
+ */
 static inline void smc_cdc_spoiled(struct smc_conn_tx *tx, u32 bytes)
 {
 	tx->highest = max(tx->highest, min(tx->prod.count + bytes, tx->ring.end));

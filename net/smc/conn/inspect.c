@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of connections for monitoring, which holds nothing but the socket */
+/* Copies of connections for monitoring, which has only a reference to the socket */
 
 #include "../group/group.h"
 #include "close_fsm.h"
 #include "inspect.h"
 
-/* Our consumer cursor when the peer was told of it last */
+/* The consumer cursor that was announced to the peer last */
 static struct smc_cursor get_announced_cursor(const struct smc_conn_rx *rx)
 {
 	s32 untold = rx->consumed - rx->announced;
 	struct smc_cursor cursor = rx->cons;
 
-	if (untold <= 0)	/* less than nothing: urgent bytes */
+	if (untold <= 0)	/* ahead of @cons: urgent bytes were announced as consumed */
 		return smc_cursor_advance(cursor, -untold, &rx->ring);
 	if (untold > cursor.count - rx->ring.first) {
 		cursor.count += smc_ring_size(&rx->ring);
@@ -46,23 +46,19 @@ static void copy_info(const struct smc_conn *conn, struct smc_conn_info *out)
 	conn->transport->conn_ends(conn, &out->ends);
 }
 
-/**
- * smc_conn_inspect() - what is this connection, and where does it stand?
- * @conn: the connection; the caller holds a reference to its socket
- * @out: the answer
+/*
+ * Copy identity and state of a connection to @out. Allowed at any time in the life of @conn; the
+ * caller holds a reference to its socket. Process context or softirq; conn->lock is not held.
  *
- * May be called at any time in the life of the connection. Process context or
- * softirq; no lock of the connection is held.
- *
- * Return: false if it is not yet, or not any more, connected with a peer.
+ * Return: false before the handshake is complete and after the memory was given back.
  */
 bool smc_conn_inspect(struct smc_conn *conn, struct smc_conn_info *out)
 {
 	bool there;
 
 	/*
-	 * Who gives group and transport back has set @freeing under the lock, and
-	 * who opened the connection has cleared it there.
+	 * smc_conn_open() clears @freeing under the lock, after it has set group and transport.
+	 * @freeing is set under the lock before they are cleared.
 	 */
 	spin_lock_bh(&conn->lock);
 	there = conn->transport && conn->attached && !conn->freeing;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A connection as monitoring sees it: a copy, as it was at one moment */
+/* A consistent copy of a connection for monitoring */
 #ifndef _NET_SMC_CONN_INSPECT_H
 #define _NET_SMC_CONN_INSPECT_H
 
 #include "../group/conn.h"
 
 /**
- * struct smc_conn_info - a copy of what a connection is and where it stands
- * @mode: where its bytes go
- * @state: how far it is ended, as numbered in the user ABI
- * @token: our alert token
- * @rx_bytes: size of our buffer element
+ * struct smc_conn_info - a copy of a connection
+ * @mode: transport
+ * @state: close state, as numbered in the user ABI
+ * @token: local alert token
+ * @rx_bytes: size of the local buffer element
  * @tx_bytes: size of the peer's
  * @rx_produced: the peer's last producer cursor
  * @rx_consumed: the peer's last consumer cursor
- * @tx_produced: our producer cursor, as the peer knows it
- * @tx_consumed: our consumer cursor, as the peer knows it
+ * @tx_produced: local producer cursor; may include bytes that are not announced yet
+ * @tx_consumed: local consumer cursor, as announced to the peer
  * @rx_producer_flags: the peer's last producer flags
- * @rx_state_flags: the peer's last state flags
- * @tx_producer_flags: ours
- * @tx_state_flags: ours
+ * @rx_state_flags: all state flags that the peer has sent
+ * @tx_producer_flags: local producer flags
+ * @tx_state_flags: local state flags
  * @group: number of the link group
- * @role: this side's role in it
- * @local: address of our device
+ * @role: local role in the group
+ * @local: address of the local device
  * @peer: address of the peer's device
  * @ends: names of both ends
  */

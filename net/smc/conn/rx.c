@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The receive ring to the user */
+/* Receive: copy data from the receive ring to the program */
 
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
@@ -9,10 +9,10 @@
 #include "../trace.h"
 #include "conn.h"
 
-/* A long read gives space back in pieces, so that the writer can go on early */
+/* A long read is consumed in pieces, so that the writer gets space early */
 #define PIECE	SZ_128K
 
-/* From now on news are worth a wake-up */
+/* The next data wakes the reader again */
 static void rearm_wakeup(struct smc_conn *conn)
 {
 	WRITE_ONCE(conn->rx.notified, false);
@@ -20,13 +20,9 @@ static void rearm_wakeup(struct smc_conn *conn)
 	smp_mb();
 }
 
-/**
- * smc_rx_readable() - is there something to read, for poll?
- * @conn: the connection
- *
- * Any context.
- *
- * Return: whether as much is there as SO_RCVLOWAT asks for, or all that the peer sends for now.
+/*
+ * Does poll report the connection readable? It does if SO_RCVLOWAT bytes are available, or if the
+ * peer sends no more until the program reads. Any context.
  */
 bool smc_rx_readable(struct smc_conn *conn)
 {
@@ -36,21 +32,14 @@ bool smc_rx_readable(struct smc_conn *conn)
 	rearm_wakeup(conn);
 	if (unlikely(smc_urgent_matters(conn))) {
 		smc_urgent_release(conn);
-		if (smc_urgent_peer_waits(conn))	/* more comes only if this is read */
+		if (smc_urgent_peer_waits(conn))	/* until the program reads */
 			lowat = 1;
 		lowat += smc_urgent_count_skipped(conn);
 	}
 	return smc_rx_enough(conn, lowat);
 }
 
-/**
- * smc_rx_amount() - what ioctl(SIOCINQ) tells
- * @conn: the connection
- *
- * The socket lock is held.
- *
- * Return: bytes that can be read, up to the urgent one if that is not in line.
- */
+/* Result of ioctl(SIOCINQ): bytes up to an urgent byte that is not in line. Socket lock held. */
 u32 smc_rx_amount(struct smc_conn *conn)
 {
 	rearm_wakeup(conn);
@@ -60,7 +49,7 @@ u32 smc_rx_amount(struct smc_conn *conn)
 	return smc_urgent_amount(conn);
 }
 
-/* As in conn/tx.c, copy_in() */
+/* Copy from the ring; see copy_in() in conn/tx.c */
 static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor from,
 		    u32 bytes, int flags)
 {
@@ -85,13 +74,13 @@ static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor
 }
 
 /**
- * struct reader - one receive call
+ * struct reader - state of one receive call
  * @conn: the connection
- * @msg: where the data goes
- * @flags: of the call
- * @skip: bytes that MSG_PEEK leaves out (SO_PEEK_OFF), lost urgent ones not counted
- * @peeked: bytes behind the consumed ones that MSG_PEEK has left out or given out
- * @from: position from which @peeked counts
+ * @msg: destination
+ * @flags: flags of the call
+ * @skip: bytes that MSG_PEEK skips (SO_PEEK_OFF), without lost urgent bytes
+ * @peeked: bytes behind the consumed ones that MSG_PEEK has skipped or copied
+ * @from: position to which @peeked is relative
  */
 struct reader {
 	struct smc_conn *conn;
@@ -102,7 +91,7 @@ struct reader {
 	u32 from;
 };
 
-/* Begin at the first byte that is not consumed; again if others have consumed while we waited */
+/* Begin at the first byte not consumed; again if another call has consumed data meanwhile */
 static void start_reader(struct reader *r)
 {
 	r->from = r->conn->rx.consumed;
@@ -130,8 +119,8 @@ static void move_peek_offset(const struct reader *r, u32 bytes)
 }
 
 /*
- * Pass urgent bytes that are left out, and hand out one that was copied.
- * Return: 1 if so, 0 if what comes next is in the ring, or -EFAULT.
+ * Skip lost urgent bytes, and hand out an urgent byte from its copy. Return: 1 if one was handed
+ * out, 0 if the next byte is in the ring, or -EFAULT.
  */
 static int take_urgent(struct reader *r, u32 *available)
 {
@@ -142,7 +131,7 @@ static int take_urgent(struct reader *r, u32 *available)
 		switch (smc_urgent_find(r->conn, r->peeked, &byte)) {
 		case SMC_URGENT_LEFT_OUT:
 			consume_bytes(r, 1);
-			if (r->flags & MSG_PEEK)	/* the peer may wait for our cursor */
+			if (r->flags & MSG_PEEK)	/* the peer may wait for the cursor */
 				smc_urgent_release(r->conn);
 			(*available)--;
 			break;
@@ -159,7 +148,7 @@ static int take_urgent(struct reader *r, u32 *available)
 	return 0;
 }
 
-/* A read ends at the urgent mark */
+/* A read stops before the urgent byte */
 static u32 end_at_mark(const struct reader *r, u32 available)
 {
 	const struct smc_conn *conn = r->conn;
@@ -171,8 +160,9 @@ static u32 end_at_mark(const struct reader *r, u32 available)
 }
 
 /*
- * Where the next byte is. The bytes that the peer may overwrite may make more than one lap of the
- * ring. The peer can declare the next byte urgent at any time, so that it is one of them.
+ * Cursor of the next byte. The bytes that the peer may overwrite can make @peeked larger than the
+ * ring, so advance twice. The peer may declare the next byte urgent at any time, which adds it to
+ * @gone.
  */
 static struct smc_cursor get_reader_cursor(const struct reader *r)
 {
@@ -184,8 +174,8 @@ static struct smc_cursor get_reader_cursor(const struct reader *r)
 }
 
 /*
- * Hand out what is there, up to @len bytes and one piece.
- * Return: bytes, 0 if there is nothing, or -EFAULT.
+ * Copy available data, at most @len bytes and at most one PIECE. Return: number of bytes, 0
+ * without data, or -EFAULT.
  */
 static int receive_piece(struct reader *r, size_t len)
 {
@@ -193,7 +183,7 @@ static int receive_piece(struct reader *r, size_t len)
 	struct smc_cursor from;
 	u32 available, bytes;
 
-	if (r->from != conn->rx.consumed)	/* consumed by others while we waited */
+	if (r->from != conn->rx.consumed)	/* another call has consumed data meanwhile */
 		start_reader(r);
 	available = smc_rx_available(conn);
 	if (available <= r->peeked || !len)
@@ -229,9 +219,9 @@ static bool rearm_and_check_data(struct smc_conn *conn, u32 seen)
 }
 
 /*
- * With SO_BUSY_POLL, look for news for a while before going to sleep: the writer may be
- * at work on another processor, and two task switches take longer than it does.
- * The socket lock is released meanwhile. Return: whether something has come.
+ * With SO_BUSY_POLL, poll for a while before sleeping: the writer may run on another CPU, and two
+ * context switches take longer than its write. The socket lock is released meanwhile.
+ * Return: whether data or the end has arrived.
  */
 static bool busy_poll_data(struct smc_conn *conn, u32 seen)
 {
@@ -260,7 +250,7 @@ static bool busy_poll_data(struct smc_conn *conn, u32 seen)
 #endif
 }
 
-/* Wait for more than the bytes already peeked at, or the end */
+/* Wait for more than the peeked bytes, or the end. The socket lock is released meanwhile. */
 static int wait_for_data(struct reader *r, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -279,16 +269,16 @@ static int wait_for_data(struct reader *r, long *timeo)
 	return 0;
 }
 
-/* Nothing is there: 1 for end of stream, a negative errno, or 0 to go on */
+/* No data is available. Return: 1 at the end of the stream, a negative errno, or 0 to retry. */
 static int wait_or_finish(struct reader *r, int copied, long *timeo)
 {
 	struct smc_conn *conn = r->conn;
 	u8 shutdown;
 
 	/*
-	 * As TCP: after a proper end, what came later is no error of reading. conn->lock is not
-	 * held: paired with apply_state_flags() and smc_close_apply(), the bytes before the end
-	 * are seen with it, and the error that is the end.
+	 * As with TCP, an error after a proper end is no error for readers. The acquires pair with
+	 * apply_state_flags() and smc_close_apply(): with the flags, the bytes and the error before
+	 * them are visible, without conn->lock.
 	 */
 	if (smp_load_acquire(&conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED))
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
@@ -300,7 +290,7 @@ static int wait_or_finish(struct reader *r, int copied, long *timeo)
 	return wait_for_data(r, timeo);
 }
 
-/* Not inline: its frame would cost those who do not trace */
+/* Not inline: without tracing, the caller does not pay for the stack frame */
 static noinline void emit_rx_trace(const struct smc_conn *conn, int copied)
 {
 	char name[SMC_DEVICE_NAME_LEN];
@@ -328,15 +318,15 @@ static void count_recv(struct smc_conn *conn, int copied, size_t len)
 }
 
 /**
- * smc_rx_try() - receive little data at once, if it is there and nothing in the way
- * @conn: the connection, with its receive buffer
- * @msg: where it goes
+ * smc_rx_try() - receive up to SMC_TRY_MAX bytes, if that is possible at once
+ * @conn: an active connection
+ * @msg: destination
  * @len: space in @msg
  *
- * As smc_rx_recvmsg() without flags. The socket's spin lock is held, and nobody owns
- * the socket. Does not sleep: memory that is not there is left to smc_rx_recvmsg().
+ * Like smc_rx_recvmsg() without flags. The socket's spin lock is held, and no call owns the socket.
+ * Does not sleep: on a page fault the caller uses smc_rx_recvmsg().
  *
- * Return: bytes received, or 0 if nothing was done.
+ * Return: number of bytes, or 0 if nothing was done.
  */
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
@@ -363,12 +353,10 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return bytes;
 }
 
-/**
- * smc_rx_wait() - wait for news without owning the socket
- * @conn: the connection, with its receive buffer; it stays that until we return
- *
- * Cheaper than the wait in smc_rx_recvmsg(), and only a hint: data, an error, the end or a
- * signal may have come, or nothing. No locks are held. Sleeps.
+/*
+ * Wait for an event without owning the socket. Cheaper than the wait in smc_rx_recvmsg(), and only
+ * a hint: data, the end, an error or a signal may be there, or nothing. The caller makes sure that
+ * @conn keeps its receive buffer, and holds no lock. Sleeps.
  */
 void smc_rx_wait(struct smc_conn *conn)
 {
@@ -381,16 +369,16 @@ void smc_rx_wait(struct smc_conn *conn)
 }
 
 /**
- * smc_rx_recvmsg() - receive user data
+ * smc_rx_recvmsg() - receive data
  * @conn: the connection, with its receive buffer
- * @msg: where it goes
+ * @msg: destination
  * @len: space in @msg
  * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC as for TCP
  *
- * What arrived before an error is handed out before the error. The socket lock
- * is held, and released while waiting. May sleep.
+ * Data that arrived before an error is returned before the error. The socket lock is held, and
+ * released while waiting. May sleep.
  *
- * Return: bytes received, 0 at the end of the stream, or a negative errno.
+ * Return: number of bytes, 0 at the end of the stream, or a negative errno.
  */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags)
 {
@@ -402,7 +390,7 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 
 	if (flags & MSG_PEEK) {
 		r.skip = max(sk_peek_offset(conn->sk, flags), 0);
-		/* More may never be there at once */
+		/* the peer may never have more in the ring at once */
 		target = min_t(u32, target, smc_ring_size(&conn->rx.ring) / 2);
 	}
 	start_reader(&r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* User data into the peer's ring */
+/* Send: copy data from the program to the peer's ring */
 
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
@@ -8,30 +8,25 @@
 #include "../trace.h"
 #include "conn.h"
 
-/* A long write is announced in pieces, so that the reader can start early */
+/* A long write is announced in pieces, so that the reader starts early */
 #define PIECE	SZ_128K
 
-/**
- * smc_tx_writable() - is it worth waking a writer?
- * @conn: the connection
- *
- * A writer that found the ring full is woken when a third of it is free, as
- * TCP does, not at the first byte. Any context.
- *
- * Return: whether poll would report the connection writable.
+/*
+ * Does poll report the connection writable? As with TCP, a writer that found the ring full is woken
+ * when a third of it is free. Any context.
  */
 bool smc_tx_writable(const struct smc_conn *conn)
 {
 	return smc_tx_space(conn) >= smc_ring_size(&conn->tx.ring) / 3;
 }
 
-/* Can nothing be sent any more? */
+/* Has the program shut down writing, or does the peer not read any more? */
 static bool is_send_refused(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->shutdown) & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused);
 }
 
-/* As sk_stream_error() */
+/* Like sk_stream_error(): for -EPIPE, return the error of the connection if there is one */
 static int get_stream_error(struct smc_conn *conn, const struct msghdr *msg, int err)
 {
 	if (err == -EPIPE)
@@ -40,9 +35,9 @@ static int get_stream_error(struct smc_conn *conn, const struct msghdr *msg, int
 }
 
 /*
- * The peer has closed, but nobody here knows: a program that answers a request
- * must not be punished because the other end did not wait for it. As with TCP, the
- * first data gets lost, and what comes back is a reset, from then on known to all.
+ * The peer has closed, and the program does not know. As with TCP, the first write succeeds: the
+ * data is dropped, and the connection is reset, so later calls fail. A server may thus answer a
+ * client that does not wait for the answer.
  */
 static bool drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
 {
@@ -74,7 +69,7 @@ static bool arm_and_check_space(struct smc_conn *conn)
 	return smc_tx_writable(conn) || is_send_refused(conn);
 }
 
-/* Wait for space or the end; the socket lock is released meanwhile */
+/* Wait for space or the end. The socket lock is released meanwhile. */
 static int wait_for_space(struct smc_conn *conn, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -98,8 +93,8 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 }
 
 /*
- * Copy user data behind what was produced. It stays within the ring; hardened copying
- * would only find out that this is no slab object. Return: bytes copied, fewer at a fault
+ * Copy user data behind the produced bytes. The range lies within the ring, which is no slab
+ * object, so the check of hardened usercopy is skipped. Return: bytes copied, fewer after a fault.
  */
 static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
 {
@@ -121,7 +116,7 @@ static u32 copy_in(struct smc_conn *conn, struct iov_iter *from, u32 bytes)
 	return copied;
 }
 
-/* Not inline: its frame would cost those who do not trace */
+/* Not inline: without tracing, the caller does not pay for the stack frame */
 static noinline void emit_tx_trace(const struct smc_conn *conn, size_t len)
 {
 	char name[SMC_DEVICE_NAME_LEN];
@@ -145,13 +140,13 @@ static __always_inline void count_send(struct smc_conn *conn, size_t len)
 }
 
 /**
- * smc_tx_try() - send little data at once, if nothing is in the way
- * @conn: the connection, active
- * @msg: data, and no flags that change anything
- * @len: bytes in @msg
+ * smc_tx_try() - send a small amount of data, if that is possible at once
+ * @conn: an active connection
+ * @msg: data, without flags that smc_tx_sendmsg() must handle
+ * @len: bytes in @msg, at most SMC_TRY_MAX
  *
- * The socket's spin lock is held, and nobody owns the socket. Does not sleep: data
- * that is not in memory is left to smc_tx_sendmsg().
+ * The socket's spin lock is held, and no call owns the socket. Does not sleep: on a page fault the
+ * caller uses smc_tx_sendmsg().
  *
  * Return: @len, or 0 if nothing was done.
  */
@@ -176,7 +171,7 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return len;
 }
 
-/* The ring is full: say so, and wait unless that is not wanted */
+/* The ring is full: tell the peer, and wait if the call may wait */
 static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
 {
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
@@ -185,14 +180,14 @@ static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long 
 }
 
 /**
- * smc_tx_sendmsg() - send user data
- * @conn: the connection, active
- * @msg: data and flags, as for TCP. MSG_MORE and corking delay nothing here
+ * smc_tx_sendmsg() - send data
+ * @conn: an active connection
+ * @msg: data and flags, as for TCP. MSG_MORE and corking have no effect
  * @len: bytes in @msg
  *
  * The socket lock is held, and released while waiting. May sleep.
  *
- * Return: bytes sent, or a negative errno if nothing was.
+ * Return: number of bytes, or a negative errno if none was sent.
  */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
@@ -210,7 +205,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 		if (is_send_refused(conn)) {
 			if (!copied && drop_after_peer_close(conn, msg))
 				return len;
-			err = -EPIPE;	/* get_stream_error() prefers what it failed for */
+			err = -EPIPE;	/* unless the connection has an error of its own */
 			break;
 		}
 		space = min_t(size_t, smc_tx_space(conn), PIECE);

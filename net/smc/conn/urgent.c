@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Urgent data: one byte, marked in the stream (RFC 7609, 4.7.5 and 4.7.6).
+ * Urgent data: one marked byte in the stream (RFC 7609, 4.7.5 and 4.7.6).
  *
- * The peer's producer cursor points behind the urgent byte, which is picked
- * from the ring at once, so that a reader gets it without what lies before it.
+ * The peer's producer cursor points behind the urgent byte. The receiver copies the byte from the
+ * ring at once, so that a program can read it before the data that precedes it.
  */
 
 #include <linux/uio.h>
@@ -30,16 +30,17 @@ static bool stands_at_mark(const struct smc_conn *conn)
 	return urgent->mark && urgent->pos - conn->rx.consumed == urgent->lost;
 }
 
-/* A peer that sends urgent bytes to a program that does not read gets no more of the ring */
+/* A program that does not read loses at most a quarter of the ring to urgent bytes of the peer */
 static bool may_lose(const struct smc_conn *conn)
 {
 	return conn->urgent.lost < smc_ring_size(&conn->rx.ring) / 4;
 }
 
 /*
- * At the mark, the peer may overwrite the urgent byte: the reader leaves it out, or gets it from
- * @urgent->kept. The peer holds back what follows until our cursor has passed the byte (RFC 7609,
- * 4.7.5), and a program that got the byte by MSG_OOB waits for just that.
+ * If the program is at the mark, let the peer overwrite the urgent byte: the reader skips it, or
+ * gets it from @urgent->kept. The peer holds back the data behind the byte until the consumer
+ * cursor has passed it (RFC 7609, 4.7.5), and a program that got the byte by MSG_OOB may wait for
+ * that data.
  */
 static void release_byte(struct smc_conn *conn)
 {
@@ -52,9 +53,8 @@ static void release_byte(struct smc_conn *conn)
 }
 
 /*
- * A new urgent byte takes the place of the former one. As with TCP, this decides what becomes of
- * the former one: if the program stands at its mark and does not read in line, the byte is lost.
- * Else it is normal data.
+ * A new urgent byte replaces the former one. As with TCP, the former byte is lost if the program is
+ * at its mark and does not read in line. Otherwise it becomes normal data.
  */
 static void replace_byte(struct smc_conn *conn)
 {
@@ -67,15 +67,15 @@ static void replace_byte(struct smc_conn *conn)
 }
 
 /**
- * smc_urgent_received() - look for urgent data in control data
- * @conn: the connection; its producer cursor was taken over
+ * smc_urgent_received() - process the urgent flags of control data
+ * @conn: the connection, with the new producer cursor of the peer
  * @cdc: the control data
- * @produced: bytes that the peer has produced; readers do not know of the last ones yet
+ * @produced: position behind the new bytes, which rx.produced does not include yet
  *
- * conn->lock is held. Does not sleep. The same byte may be announced again with
- * later messages, until other data follows.
+ * conn->lock is held. Does not sleep. Until other data follows, later messages may announce the
+ * same byte again.
  *
- * Return: whether the application is to be told.
+ * Return: whether to signal the program.
  */
 bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 produced)
 {
@@ -105,12 +105,9 @@ bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 p
 	return true;
 }
 
-/**
- * smc_urgent_passed() - data was consumed: is the reader at the mark, or behind it?
- * @conn: the connection
- * @bytes: how many were consumed
- *
- * conn->lock is held. Behind the mark the urgent byte cannot be read any more, as with TCP.
+/*
+ * @bytes were consumed: forget those that the peer may have overwritten. At the mark, release the
+ * urgent byte. Behind the mark it cannot be read any more, as with TCP. conn->lock is held.
  */
 void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 {
@@ -127,14 +124,14 @@ void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 }
 
 /**
- * smc_urgent_find() - where does the reader get a byte from?
+ * smc_urgent_find() - find the source of a byte
  * @conn: the connection
- * @offset: bytes between the consumed ones and this one
- * @byte: result: its value, if it was copied
+ * @offset: its distance from the consumed bytes
+ * @byte: result: its value, for SMC_URGENT_COPIED
  *
  * The socket lock is held. Does not sleep.
  *
- * Return: how it is read.
+ * Return: how to read the byte.
  */
 enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte)
 {
@@ -155,12 +152,9 @@ enum smc_urgent_byte smc_urgent_find(struct smc_conn *conn, u32 offset, u8 *byte
 	return found;
 }
 
-/**
- * smc_urgent_release() - if the program stands at the mark, let the peer go on
- * @conn: the connection
- *
- * The consumer cursor passes the urgent byte, and the peer is told. Any context that smc_cdc_kick()
- * allows. Does not sleep.
+/*
+ * If the program is at the mark, move the consumer cursor past the urgent byte and tell the peer.
+ * Contexts as for smc_cdc_kick(). Does not sleep.
  */
 void smc_urgent_release(struct smc_conn *conn)
 {
@@ -175,14 +169,7 @@ void smc_urgent_release(struct smc_conn *conn)
 		smc_cdc_kick(conn);
 }
 
-/**
- * smc_urgent_amount() - count what can be read, up to the urgent byte if that is not in line
- * @conn: the connection
- *
- * The socket lock is held. Does not sleep.
- *
- * Return: number of bytes.
- */
+/* Bytes that can be read, up to an urgent byte that is not in line. Socket lock held; no sleep. */
 u32 smc_urgent_amount(struct smc_conn *conn)
 {
 	struct smc_conn_urgent *urgent = &conn->urgent;
@@ -198,14 +185,7 @@ u32 smc_urgent_amount(struct smc_conn *conn)
 	return bytes;
 }
 
-/**
- * smc_urgent_count_skipped() - count the bytes that the reader skips before its next one
- * @conn: the connection
- *
- * Any context. Does not sleep.
- *
- * Return: number of bytes.
- */
+/* Number of bytes that the reader skips before its next byte. Any context. Does not sleep. */
 u32 smc_urgent_count_skipped(struct smc_conn *conn)
 {
 	u32 bytes;
@@ -218,14 +198,10 @@ u32 smc_urgent_count_skipped(struct smc_conn *conn)
 	return bytes;
 }
 
-/**
- * smc_urgent_peer_waits() - does the peer hold back data until the program reads?
- * @conn: the connection
- *
- * It does while there is data before an urgent byte: our cursor cannot pass that. A synchronous
- * peer need not wait. Any context. Does not sleep.
- *
- * Return: whether it may.
+/*
+ * Does the peer hold back data until the program reads? It does while data precedes the urgent
+ * byte, because the consumer cursor cannot pass that data. A peer on a synchronous transport holds
+ * nothing back. Any context. Does not sleep.
  */
 bool smc_urgent_peer_waits(struct smc_conn *conn)
 {
@@ -239,14 +215,9 @@ bool smc_urgent_peer_waits(struct smc_conn *conn)
 	return waits;
 }
 
-/**
- * smc_urgent_mark_follows() - is the next byte the urgent one?
- * @conn: the connection
- * @offset: bytes between the consumed ones and where the reader stands
- *
- * The socket lock is held. Does not sleep.
- *
- * Return: true at the mark. Lost bytes before it do not count.
+/*
+ * Is the urgent byte the next one for a reader that is @offset bytes behind the consumed ones? Lost
+ * bytes before it do not count. The socket lock is held. Does not sleep.
  */
 bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset)
 {
@@ -259,17 +230,12 @@ bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset)
 	return follows;
 }
 
-/**
- * smc_urgent_signal() - tell the application that there is urgent data
- * @conn: the connection
- *
- * No lock is held. Does not sleep.
- */
+/* Send SIGURG and wake readers. conn->lock is not held. Does not sleep. */
 void smc_urgent_signal(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
 
-	/* Keeps sk_socket and its file from going away; without an own one there is no file */
+	/* The lock keeps sk_socket and its file; without a struct socket there is no file */
 	read_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_socket)
 		sk_send_sigurg(sk);
@@ -280,13 +246,13 @@ void smc_urgent_signal(struct smc_conn *conn)
 /**
  * smc_urgent_recv() - receive the urgent byte
  * @conn: the connection
- * @msg: where it goes
- * @len: space there
- * @flags: of the call, with MSG_OOB
+ * @msg: destination
+ * @len: space in @msg
+ * @flags: flags of the call, with MSG_OOB
  *
  * The socket lock is held. Does not wait.
  *
- * Return: 1, or a negative errno as TCP gives it.
+ * Return: 1; 0 if @len is 0; or a negative errno as TCP.
  */
 int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags)
 {
@@ -305,7 +271,7 @@ int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int f
 	spin_unlock_bh(&conn->lock);
 	smc_urgent_release(conn);
 
-	if (!ready)	/* announced and not yet here, or none at all */
+	if (!ready)	/* announced but not received, or never announced */
 		return urgent->expected ? -EAGAIN : -EINVAL;
 	msg->msg_flags |= MSG_OOB;
 	if (!len) {

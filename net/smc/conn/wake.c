@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Wake the programs that wait for a connection, and signal the owners of its file (O_ASYNC) */
+/*
+ * Wake the programs that wait for a connection, and signal the owner of its file (O_ASYNC). Like
+ * the callbacks of struct sock, but for the wait queue of the struct socket. Any context.
+ */
 
 #include <linux/poll.h>
 
 #include "conn.h"
 
-/**
- * smc_conn_signal_owner() - tell those who asked for signals
- * @conn: the connection
- * @how: SOCK_WAKE_*
- * @band: POLL_*
- */
+/* Send SIGIO to the owner of the file. @how: SOCK_WAKE_*; @band: POLL_* */
 void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band)
 {
 	struct socket_wq *wq;
@@ -24,10 +22,7 @@ void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band)
 	rcu_read_unlock();
 }
 
-/**
- * smc_conn_wake_readers() - there is something to read, as sock_def_readable()
- * @conn: the connection
- */
+/* Data is available; like sock_def_readable() */
 void smc_conn_wake_readers(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
@@ -41,10 +36,7 @@ void smc_conn_wake_readers(const struct smc_conn *conn)
 	smc_conn_signal_owner(conn, SOCK_WAKE_WAITD, POLL_IN);
 }
 
-/**
- * smc_conn_wake_writers() - there is space, as sock_def_write_space()
- * @conn: the connection
- */
+/* Space is available; like sock_def_write_space() */
 void smc_conn_wake_writers(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
@@ -57,10 +49,7 @@ void smc_conn_wake_writers(const struct smc_conn *conn)
 	smc_conn_signal_owner(conn, SOCK_WAKE_SPACE, POLL_OUT);
 }
 
-/**
- * smc_conn_wake_all() - the state has changed, as sock_def_wakeup()
- * @conn: the connection
- */
+/* The state has changed; like sock_def_wakeup() */
 void smc_conn_wake_all(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
@@ -72,10 +61,7 @@ void smc_conn_wake_all(const struct smc_conn *conn)
 	rcu_read_unlock();
 }
 
-/**
- * smc_conn_wake_error() - there is an error, or something in the error queue
- * @conn: the connection
- */
+/* There is an error, or a message in the error queue; like sock_def_error_report() */
 void smc_conn_wake_error(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
@@ -88,10 +74,7 @@ void smc_conn_wake_error(const struct smc_conn *conn)
 	smc_conn_signal_owner(conn, SOCK_WAKE_IO, POLL_ERR);
 }
 
-/**
- * smc_conn_wants_space() - the owner of the file is to be signalled when there is space
- * @conn: the connection
- */
+/* Let smc_conn_wake_writers() signal the owner of the file */
 void smc_conn_wants_space(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;

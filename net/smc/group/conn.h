@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A connection: the two rings, and where both ends stand.
+ * A connection: the two rings and the positions in them.
  *
- * Each end owns the ring it receives from; the peer writes to it. What the peer
- * has written and consumed arrives as control data (CDC), which names positions
- * and flags, never data.
+ * Each side owns the ring it receives from; the other side writes to it. Control data (CDC) carries
+ * the positions and flags of the peer, but no data.
  *
- *	   our ring (rx)			the peer's ring (tx)
+ *	   local ring (rx)		the peer's ring (tx)
  *	consumed ... produced		consumed ... produced
  *	   |            |		   |            |
- *	   |            said by the peer   |            by us, in sendmsg
- *	   by us, in recvmsg		   said by the peer
+ *	   |            from the peer      |            local, in sendmsg
+ *	   local, in recvmsg		   from the peer
  *
- * Positions exist twice: as cursors, as the wire has them, and as free-running
- * byte counts modulo 2^32, whose differences are amounts.
+ * Each position is kept twice: as a cursor in the format of the wire, and as a byte count modulo
+ * 2^32. The difference of two counts is a number of bytes.
  *
- * Whoever uses a connection without the socket lock, or sleeps with that released, holds a
- * reference to it: the socket while it is attached, a system call, queued work, a running timer,
- * and the connection itself while it has memory. The last one frees it after a grace period,
- * because a signal of the peer may be under way.
+ * A user of a connection that does not hold the socket lock, or sleeps without it, needs a
+ * reference. Holders are: the socket while it is attached, system calls, queued work, a running
+ * timer, and the connection itself while it has memory. The last reference frees the connection
+ * after a grace period, because a signal of the peer may still run.
  *
- * The struct is here because transports fill in the rings; what is done with it
- * is in conn/.
+ * The struct is in this folder because the transports fill in the rings. The operations are in
+ * conn/.
  */
 #ifndef _NET_SMC_GROUP_CONN_H
 #define _NET_SMC_GROUP_CONN_H
@@ -41,23 +40,23 @@ struct smc_payer;
 
 /**
  * struct smc_conn_rx - the ring we receive from
- * @wanted: size asked for, before it is allocated
- * @granted: the most that the memory cgroup has for it; charged. Set by smc_conn_open()
- * @chosen: @wanted is the application's choice, not the default
+ * @wanted: requested size, before the allocation
+ * @granted: bytes charged to the memory cgroup for it. Set by smc_conn_open()
+ * @chosen: the program chose @wanted; otherwise it is the default
  * @buffer_bytes: size of the buffer element, as announced
- * @base: where offset 0 of the ring is; readers never look beyond the produced bytes
+ * @base: address of offset 0; readers access only produced bytes
  * @ring: its bounds
  * @consumed: bytes consumed; written under the socket lock and conn->lock
- * @cons: the same as a cursor
- * @produced: bytes the peer has produced; written under conn->lock. Read
- *	without it by smp_load_acquire(), so that the data is seen as well
- * @prod: the same as a cursor, the last one accepted
- * @announced: @consumed as the peer was told last; conn->lock
+ * @cons: @consumed as a cursor
+ * @produced: bytes the peer has produced; written under conn->lock. Read without the lock by
+ *	smp_load_acquire(), which makes the data visible
+ * @prod: @produced as a cursor: the last one accepted
+ * @announced: smc_rx_passed() as the peer knows it; conn->lock
  * @peer_blocked: the peer waits for space; conn->lock
- * @owed: the peer waits for space, and what it will be told is held back; conn->lock
- * @notified: the reader was woken and has not looked since
- * @stamp: when the peer told of data last, or 0 if the socket did not want to know
- * @seqno: number of the last control message, where they are numbered; conn->lock
+ * @owed: the peer waits for space, and a report of it is delayed; conn->lock
+ * @notified: the reader was woken and has neither polled nor read since
+ * @stamp: time of the peer's last announcement of data, 0 if the socket has no use for it
+ * @seqno: number of the last control message, if the transport numbers them; conn->lock
  */
 struct smc_conn_rx {
 	u32 wanted;
@@ -81,27 +80,27 @@ struct smc_conn_rx {
 /**
  * struct smc_conn_tx - the peer's ring
  * @buffer_bytes: size of its element, as announced
- * @base: where offset 0 of the ring is
+ * @base: address of offset 0
  * @ring: its bounds
  * @produced: bytes we produced; written under the socket lock and conn->lock
- * @prod: the same as a cursor
+ * @prod: @produced as a cursor
  * @consumed: bytes the peer has consumed; written under conn->lock
- * @cons: the same as a cursor, the last one accepted
- * @waiting: somebody waits until smc_tx_writable()
- * @highest: bytes from the start of the ring that were ever written to
+ * @cons: @consumed as a cursor: the last one accepted
+ * @waiting: a writer waits for smc_tx_writable()
+ * @highest: end of the part of the ring that was ever written; offset in the ring
  * @seqno: number of the last control message; conn->lock
- * @producer_flags: in every control message; conn->lock
- * @state_flags: in every control message; conn->lock
- * @refused: nobody would read it: the peer closed, or we did; conn->lock
- * @ended: "closed" or "aborted" went out, nothing may follow; conn->lock
- * @coalesce: small writes may be held back for a moment (Nagle)
- * @hold_most: how much may be held back at most; constant
+ * @producer_flags: for each control message; conn->lock
+ * @state_flags: for each control message; conn->lock
+ * @refused: the peer would not read data: it closed, or we did; conn->lock
+ * @ended: "closed" or "aborted" was sent, nothing may follow; conn->lock
+ * @coalesce: the announcement of small writes may be delayed (Nagle)
+ * @hold_most: upper limit of @held; constant
  * @held: bytes produced and not announced yet; conn->lock
- * @flush: announces them, and what is owed
- * @urgent_hold: an urgent byte is on its way, what is behind it is not announced
- *	until it is consumed; conn->lock
- * @urgent_end: position behind that byte; conn->lock
- * @urgent_prod: the same as a cursor; conn->lock
+ * @flush: timer that announces @held and @owed
+ * @urgent_hold: the peer has not consumed the urgent byte; data behind it is not announced;
+ *	conn->lock
+ * @urgent_end: position behind the urgent byte; conn->lock
+ * @urgent_prod: @urgent_end as a cursor; conn->lock
  */
 struct smc_conn_tx {
 	u32 buffer_bytes;
@@ -129,16 +128,16 @@ struct smc_conn_tx {
 
 /**
  * struct smc_conn_urgent - received urgent data; conn->lock
- * @announced: the peer said there is some
- * @expected: it is not written yet
- * @lost: former urgent bytes right behind the consumed ones. Nobody reads them any more
- * @gone: bytes right behind the consumed ones that the peer may overwrite: those that are lost, and
- *	one more if it was copied to @kept
- * @mark: there is a mark in the stream at @pos
+ * @announced: the peer has announced urgent data
+ * @expected: the peer has not written it yet
+ * @lost: number of former urgent bytes right behind the consumed ones, which are never read
+ * @gone: number of bytes right behind the consumed ones that the peer may overwrite: @lost, and one
+ *	more if it was copied to @kept
+ * @mark: @pos is valid
  * @pos: position of the urgent byte
- * @ready: @byte is there and was not read
- * @byte: the byte
- * @kept: the last of the @gone bytes, for a program that reads it in line, or as normal data
+ * @ready: @byte is valid and was not read
+ * @byte: the urgent byte
+ * @kept: the last of the @gone bytes, for a program that reads it in line or as normal data
  */
 struct smc_conn_urgent {
 	bool announced;
@@ -154,57 +153,57 @@ struct smc_conn_urgent {
 
 /**
  * struct smc_conn - a connection
- * @refs: who uses it, see above
- * @release: the last reference was given back; any context; constant
- * @sk: the TCP socket; constant, there is a reference as long as the connection lives
+ * @refs: references, see above
+ * @release: called after the last reference was dropped; any context; constant
+ * @sk: the TCP socket; constant. Its reference lasts as long as the connection
  * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
  *	RCU
- * @account: what buffers are accounted for, see group/buffer.c; constant
- * @counters: those of the namespace and the mode; set with @transport
- * @role: this side's role; constant
- * @transport: how bytes travel; set while memory is held
- * @priv: the transport's own
- * @group: link group, or NULL; the connection holds a reference
- * @charged: bytes of buffers that @account is charged for
- * @payer: where they count; NULL if no memory cgroup pays
- * @first_contact: it is the first of its group, which the handshake is to form
- * @other_address: the peer has another address than the one the group was formed with (client)
- * @progress: tells the socket that the handshake can go on, or that the connection is cut off
- *	(smc_conn_is_cut_off()), or freed after the application has closed it; any context; constant
- * @answered: the transport has the answer that the handshake waits for
+ * @account: account for the buffers, see group/buffer.c; constant
+ * @counters: counters of the namespace and the mode; set with @transport
+ * @role: local role; constant
+ * @transport: the transport; set while the connection has memory
+ * @priv: private data of the transport
+ * @group: link group, with a reference, or NULL
+ * @charged: bytes of buffers charged to @account
+ * @payer: the memory cgroup that pays for them; NULL if none does
+ * @first_contact: the handshake is to form @group
+ * @other_address: client: the group was formed with another address of the peer
+ * @progress: called when the handshake can continue, when the connection is cut off
+ *	(smc_conn_is_cut_off()), or when it was freed after its release; any context; constant
+ * @answered: the transport has set @answer
  * @answer: enum smc_reason, valid with @answered
- * @declined: the peer has said in the handshake that it does not use the connection
- * @lost: the way to the peer is gone; @lock
- * @peer_gone: the peer's end does not exist any more; @lock
- * @token: alert token, for the peer to name this connection by; constant once conn_open() has
- *	returned
- * @peer_token: the peer's
- * @lock: protects what is marked so; taken with bottom halves off. No other
- *	lock of ours is taken inside, except by the transport's cdc_post
- * @state: how far it is ended, enum smc_close_state; @lock
- * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN as the application has it; written under @lock. Read
- *	without it by smp_load_acquire(), so that the last bytes and @failed are seen as well
- * @failed: it was reset; what the application is told of that, once, is in sk_err; @lock
- * @error: positive errno that it was reset with, 0 once a program was told; valid with @failed
- * @attached: control data is taken: the handshake is over; @lock
- * @has_early: @early was received before; @lock
- * @early: the last control data that came too early; @lock
- * @released: the application has no descriptor any more; @lock
- * @orphan: it counts in smc_net.orphans: closed by the application, not yet by the peer; @lock
- * @freeing: the end of it is under way; @lock
- * @cancel_state: state of RCU when a handshake was cancelled last: after a grace period no signal
- *	of that peer is under way
+ * @declined: the peer has declined the connection in the handshake
+ * @lost: the path to the peer is gone; @lock
+ * @peer_gone: the peer's end of the connection does not exist any more; @lock
+ * @token: local alert token, by which the peer names this connection; constant after conn_open()
+ * @peer_token: the peer's alert token
+ * @lock: protects the fields marked @lock; taken with bottom halves off. No other lock of the
+ *	module is taken inside it, except by the transport's cdc_post
+ * @state: enum smc_close_state; @lock
+ * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN for the program; written under @lock. Read without the
+ *	lock by smp_load_acquire(), which makes the last bytes and @failed visible
+ * @failed: the connection was reset; sk_err has the error until the program takes it; @lock
+ * @error: positive errno of the reset, 0 after the program took it; valid with @failed
+ * @attached: the handshake is complete, control data is applied; @lock
+ * @has_early: @early is valid; @lock
+ * @early: the last control data that arrived before @attached was set; @lock
+ * @released: the socket and its system calls do not use the connection any more; @lock
+ * @orphan: counted in smc_net.orphans: the program has closed it, the peer has not; @lock
+ * @freeing: smc_conn_free() is due or has run; @lock
+ * @cancel_state: RCU state at the last smc_conn_cancel(): after a grace period no signal of that
+ *	peer runs
  * @rx: receive ring
  * @tx: the peer's ring
  * @urgent: received urgent data
- * @rx_flags: producer flags last received, for monitoring
+ * @rx_flags: last producer flags of the peer, for monitoring
  * @rx_state_flags: all state flags received. They decide when the stream ends, whether a RST ends
  *	TCP, and whether the element may be used again; written under @lock
- * @free_work: gives the memory back, when that is found out where one cannot sleep
- * @kick_work: kicks the peer, where that would nest too deep
- * @timer: of the socket: the deadline of its handshake, or of a peer that is to end the connection;
- *	of a listening one: accept() has not come for its children. A running one holds a reference
- * @dead: in the list of smc_conn_reap()
+ * @free_work: frees the memory for callers that cannot sleep
+ * @kick_work: kicks the peer when kicks are nested too deep
+ * @timer: timer of the socket: the deadline of the handshake, or of a peer that has not ended the
+ *	connection; on a listening socket, the time that accept() has to process its children.
+ *	A running timer holds a reference
+ * @dead: node in the list of smc_conn_reap()
  */
 struct smc_conn {
 	refcount_t refs;
@@ -229,7 +228,7 @@ struct smc_conn {
 	bool peer_gone;
 	u32 token;
 	u32 peer_token;
-	spinlock_t lock;	/* protects what says so above */
+	spinlock_t lock;	/* protects the fields marked @lock */
 	u8 state;
 	u8 shutdown;
 	bool failed;
@@ -271,21 +270,21 @@ static inline void smc_conn_put(struct smc_conn *conn)
 		conn->release(conn);
 }
 
-/* Start or move the timer. Any context; @expires in jiffies. */
+/* Start or move the timer; a running timer holds a reference. @expires: jiffies. Any context. */
 static inline void smc_conn_start_timer(struct smc_conn *conn, unsigned long expires)
 {
 	if (!mod_timer(&conn->timer, expires))
 		smc_conn_get(conn);
 }
 
-/* Any context; a timer function that runs goes on */
+/* Stop the timer; does not wait for a timer function that runs. Any context. */
 static inline void smc_conn_stop_timer(struct smc_conn *conn)
 {
 	if (del_timer(&conn->timer))
 		smc_conn_put(conn);
 }
 
-/* Count in the namespace and mode of an open connection. Any context. */
+/* Add to a counter of the namespace and mode of an open connection. Any context. */
 static inline void smc_conn_count(const struct smc_conn *conn, unsigned int stat, s64 value)
 {
 	this_cpu_add(conn->counters[stat], value);
