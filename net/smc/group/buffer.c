@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffer sizes, and which memory cgroup pays for a buffer.
+ * Buffer sizes, and the memory cgroup that pays for a buffer.
  *
- * Pages can be charged to a memory cgroup only when they are allocated, but buffers outlive
- * connections, and then serve others. So the pages are charged to no cgroup, and a connection is
- * charged for its buffer as long as it has it, in the way that TCP's sockets are for theirs. TCP's
- * own limits are not about our rings: the account is the accounting part of a sock that nobody
+ * Pages can be charged to a memory cgroup only when they are allocated. But a buffer outlives its
+ * connection and then serves another one. So the pages are charged to no cgroup; a connection is
+ * charged for its buffer as long as it has it, as TCP sockets are for theirs. The limits of TCP do
+ * not apply to SMC rings: the account is the accounting part of a separate sock, which no program
  * can reach, with the cgroup of the socket.
  */
 
@@ -17,12 +17,9 @@
 #include "conn.h"
 #include "payer.h"
 
-/**
- * smc_buffer_size() - the buffer size of the protocol that fits a request
- * @wanted: bytes
- *
- * Return: 16 KiB times a power of two, not less than @wanted if there is such
- * a size (RFC 7609, A.2.3; R-RMB-02).
+/*
+ * The buffer size of the protocol for @wanted bytes: 16 KiB times a power of two, at least @wanted
+ * unless that exceeds the largest size (RFC 7609, A.2.3; R-RMB-02).
  */
 u32 smc_buffer_size(int wanted)
 {
@@ -30,13 +27,13 @@ u32 smc_buffer_size(int wanted)
 }
 
 /**
- * smc_buffer_offer() - what smc_buffer_take() would give now
+ * smc_buffer_offer() - the size that smc_buffer_take() would return now
  * @share: the share of the namespace, which is alive
  * @bytes: a size from smc_buffer_size()
  *
  * Any context.
  *
- * Return: that size, perhaps a smaller one; 0 at a limit.
+ * Return: @bytes or a smaller size; 0 at a limit.
  */
 u32 smc_buffer_offer(const struct smc_share *share, u32 bytes)
 {
@@ -44,14 +41,14 @@ u32 smc_buffer_offer(const struct smc_share *share, u32 bytes)
 }
 
 /**
- * smc_buffer_take() - account for a new buffer that serves one namespace for all of its life
+ * smc_buffer_take() - account for a new buffer that serves one namespace as long as it exists
  * @share: the share of the namespace, which is alive
  * @bytes: a size from smc_buffer_size()
  *
  * Any context.
  *
- * Return: the size that may be allocated, perhaps a smaller one; 0 at a limit. smc_buffer_give()
- * gives it back.
+ * Return: the size that may be allocated, @bytes or smaller; 0 at a limit. smc_buffer_give() gives
+ * it back.
  */
 u32 smc_buffer_take(struct smc_share *share, u32 bytes)
 {
@@ -64,13 +61,13 @@ u32 smc_buffer_take(struct smc_share *share, u32 bytes)
 }
 
 /**
- * smc_buffer_take_exactly() - smc_buffer_take() where the peer has chosen the size
+ * smc_buffer_take_exactly() - smc_buffer_take() for a size that the peer has chosen
  * @share: the share of the namespace, which is alive
  * @bytes: the size
  *
  * Any context.
  *
- * Return: whether it may be allocated; then smc_buffer_give() gives it back.
+ * Return: whether the buffer may be allocated; then smc_buffer_give() gives the bytes back.
  */
 bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes)
 {
@@ -83,9 +80,9 @@ bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes)
 }
 
 /**
- * smc_buffer_give() - the buffer was freed
- * @share: as taken from
- * @bytes: as taken, or a part of it
+ * smc_buffer_give() - a buffer was freed
+ * @share: the share it was taken from
+ * @bytes: the size that was taken, or a part of it
  *
  * Any context.
  */
@@ -95,7 +92,7 @@ void smc_buffer_give(struct smc_share *share, u32 bytes)
 	smc_share_give(share, bytes);
 }
 
-/* The payer stays until smc_buffer_uncharge_all() */
+/* Find the payer of the socket, once. smc_buffer_uncharge_all() drops it. */
 static int attach_payer(struct smc_conn *conn)
 {
 	struct smc_payer *payer;
@@ -111,13 +108,13 @@ static int attach_payer(struct smc_conn *conn)
 }
 
 /**
- * smc_buffer_charge() - the memory cgroup of a connection's socket pays for a buffer
- * @conn: the connection that the buffer serves; the socket lock is held
+ * smc_buffer_charge() - charge a buffer to the memory cgroup of the socket
+ * @conn: the connection that uses the buffer; the socket lock is held
  * @bytes: size of the buffer
  *
- * May sleep. What is still charged when the connection is freed is uncharged then.
+ * May sleep. smc_conn_free() uncharges what is still charged then.
  *
- * Return: 0, or -ENOMEM if the cgroup has no room for it.
+ * Return: 0, or -ENOMEM if the cgroup has no room.
  */
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
@@ -138,13 +135,13 @@ int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 }
 
 /**
- * smc_buffer_charge_most() - smc_buffer_charge() where the buffer may be smaller
- * @conn: as there
+ * smc_buffer_charge_most() - smc_buffer_charge() for a buffer that may be smaller
+ * @conn: the connection that uses the buffer; the socket lock is held
  * @bytes: a size from smc_buffer_size()
  *
  * May sleep.
  *
- * Return: the size that was charged, perhaps a smaller one; 0 if the cgroup has no room.
+ * Return: the size that was charged, @bytes or smaller; 0 if the cgroup has no room.
  */
 u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 {
@@ -155,9 +152,9 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 }
 
 /**
- * smc_buffer_uncharge() - a buffer does not serve the connection any more
- * @conn: the connection; the socket lock is held, or the program has closed the socket
- * @bytes: as charged, or a part of it
+ * smc_buffer_uncharge() - the connection does not use a buffer any more
+ * @conn: the connection; the socket lock is held, or the connection was released
+ * @bytes: the size that was charged, or a part of it
  *
  * Does not sleep.
  */
@@ -168,12 +165,7 @@ void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
 	smc_payer_give(conn->payer, bytes);
 }
 
-/**
- * smc_buffer_uncharge_all() - no buffer serves the connection any more
- * @conn: as in smc_buffer_uncharge()
- *
- * Process context. Does not sleep.
- */
+/* Uncharge all buffers of @conn; see smc_buffer_uncharge(). Process context; does not sleep. */
 void smc_buffer_uncharge_all(struct smc_conn *conn)
 {
 	smc_buffer_uncharge(conn, conn->charged);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How large a connection's buffers are, and who pays for them.
+ * The size of buffers, and the memory limits that they count against.
  */
 #ifndef _NET_SMC_GROUP_BUFFER_H
 #define _NET_SMC_GROUP_BUFFER_H

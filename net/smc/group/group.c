@@ -2,14 +2,13 @@
 /*
  * Link groups: find or create, join, leave, end.
  *
- * A server forms one group with a peer at a time: connections that come meanwhile wait, without a
- * lock or a thread, until it is formed, and join it. They do not wait for long, since the peer may
- * have fallen silent on the connection that forms it.
+ * A server forms one group with a peer at a time. Connections that arrive meanwhile wait without a
+ * lock or a thread, and join the group when it is formed. They wait for a short time only, because
+ * the peer may be silent on the connection that forms the group.
  *
- * A group without connections stays for a while, because the two sides do not
- * see the last connection end at the same moment. If the client forgot the
- * group before the server did, the server would not announce a first contact
- * and the handshake would be out of sync. So the client waits longer.
+ * A group without connections stays for some time, because the two sides do not see the last
+ * connection end at the same moment. If the client forgot the group before the server, the server
+ * would not announce a first contact, and the handshake would fail. So the client waits longer.
  */
 
 #include <linux/atomic.h>
@@ -28,13 +27,13 @@
 #include "path.h"
 #include "table.h"
 
-#define CLIENT_EXTRA	10	/* seconds that the client waits longer, at most */
-#define FORMING_MAX	256U	/* groups of SMC-R that a namespace forms at a time, as server */
-#define FORMING_OF_CLASS 64U	/* of SMC-R, or of SMC-D, with peers of one class of addresses */
-#define FORMING_OF_KEY	4	/* of SMC-R with one peer */
-#define WAKE_AT_ONCE	32	/* connections, before the lock is released */
+#define CLIENT_EXTRA	10	/* seconds that a client waits longer, at most */
+#define FORMING_MAX	256U	/* SMC-R groups a namespace forms at a time, as server */
+#define FORMING_OF_CLASS 64U	/* the same with one class of peers; also for SMC-D */
+#define FORMING_OF_KEY	4	/* SMC-R groups formed at a time with one peer */
+#define WAKE_AT_ONCE	32	/* connections that are woken in one section of the lock */
 
-/* How long others wait for a first contact; with SMC-R the link is tried */
+/* Time that other connections wait for a first contact. SMC-R tests the link meanwhile. */
 static const unsigned int forming_timeout[SMC_MODES] = {
 	[SMC_MODE_R] = 2 * HZ,
 	[SMC_MODE_D] = HZ / 5,
@@ -50,7 +49,7 @@ static void free_group(struct kref *ref)
 	group->transport->group_close(group);
 	kfree(group);
 	smc_object_destroyed(SMC_OBJECT_GROUP);
-	/* The namespace may be gone from here on; its address is all that is looked at */
+	/* The namespace may be freed now. wake_up_var() uses @alive only as a key. */
 	if (atomic_dec_and_test(alive))
 		wake_up_var(alive);
 }
@@ -66,8 +65,8 @@ static struct smc_groups *get_groups(const struct smc_group *group)
 }
 
 /*
- * Send the event to monitors, and trace it. Any user may listen, with any number of sockets: no
- * lock is held.
+ * Trace the event, and send it to the monitoring programs. The caller holds no lock, because any
+ * user may listen with any number of sockets.
  */
 static void send_event(const struct smc_group *group, bool up)
 {
@@ -76,8 +75,8 @@ static void send_event(const struct smc_group *group, bool up)
 }
 
 /*
- * A group may be unlisted before smc_group_publish() has sent the first event. Then that sends the
- * second one as well, so they never change places. @group: was listed
+ * Report that a listed group has ended. It may end before smc_group_publish() has reported that it
+ * is up. Then smc_group_publish() sends both events, in this order.
  */
 static void report_down(struct smc_group *group)
 {
@@ -110,7 +109,7 @@ static void idle_work(struct work_struct *work)
 	put_group(group);
 }
 
-/* Whoever unlists a group has the list's reference to it */
+/* The caller has unlisted the group, and so has the reference of the list */
 static void end_unlisted(struct smc_group *group)
 {
 	report_down(group);
@@ -127,12 +126,12 @@ static void end_work(struct work_struct *work)
 /**
  * smc_group_find() - client: join the group that the server names
  * @net: namespace
- * @key: which
- * @accept: what the server said
+ * @key: key of the group
+ * @accept: the server's Accept
  *
  * Process context or softirq.
  *
- * Return: the group, with a reference that smc_group_leave() gives back, or NULL.
+ * Return: the group, with a reference that smc_group_leave() drops, or NULL.
  */
 struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept)
@@ -148,14 +147,9 @@ struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *ke
 	return group;
 }
 
-/**
- * smc_group_exists() - server: is there a group to join?
- * @net: namespace
- * @key: which
- *
- * Process context or softirq.
- *
- * Return: whether there is one now that is not doubted; smc_group_enter() may find otherwise.
+/*
+ * Server: is there a group with this key that can be joined and is not doubted? The result may
+ * change before smc_group_enter(). Process context or softirq.
  */
 bool smc_group_exists(struct net *net, const struct smc_group_key *key)
 {
@@ -199,7 +193,7 @@ static struct smc_group *alloc_group(struct net *net, const struct smc_group_key
 	return group;
 }
 
-/* Did its way to the peer fail lately? */
+/* Has the path to the peer failed recently? */
 static bool has_bad_path(struct net *net, const struct smc_group_key *key,
 			 const struct smc_candidate *candidate)
 {
@@ -222,7 +216,7 @@ static struct smc_group_caps read_caps(const struct smc_group *group)
 	};
 }
 
-/* Count a new group in; one that has no connections may have to go for it */
+/* Count a new group. An idle group may be evicted for it. */
 static int admit_group(struct smc_groups *groups, struct smc_group *group)
 {
 	const struct smc_group_caps caps = read_caps(group);
@@ -231,11 +225,11 @@ static int admit_group(struct smc_groups *groups, struct smc_group *group)
 
 	err = smc_table_admit(groups, group, &caps, &evicted);
 	if (evicted)
-		queue_work(smc_wq, &evicted->end);	/* with the list's reference */
+		queue_work(smc_wq, &evicted->end);	/* with the reference of the list */
 	return err;
 }
 
-/* Many first contacts of SMC-D cost little: they may be a quarter of all groups */
+/* A first contact of SMC-D is cheap: up to a quarter of all groups may be in it */
 static unsigned int get_forming_max(const struct smc_group *group)
 {
 	if (group->transport->mode == SMC_MODE_R)
@@ -243,7 +237,7 @@ static unsigned int get_forming_max(const struct smc_group *group)
 	return max(read_caps(group).all / 4, FORMING_OF_CLASS);
 }
 
-/* The handshake of a group that is evicted ends it; those that wait for the group are woken then */
+/* The handshake of an evicted group ends it, and wakes the connections that wait for the group */
 static void evict_forming(struct smc_groups *groups, const struct smc_group *fresh)
 {
 	const struct smc_group_caps caps = {
@@ -257,8 +251,9 @@ static void evict_forming(struct smc_groups *groups, const struct smc_group *fre
 }
 
 /*
- * The group is formed, or will not be: connections that wait for it enter again, and none can begin
- * to wait. A connection may do so before this returns, and stop waiting or wait for another group.
+ * The group is formed, or will not be: let the waiting connections call smc_group_enter() again. No
+ * connection begins to wait from now on. A woken connection may stop waiting, or wait for another
+ * group, before this function returns.
  */
 static void wake_waiting(struct smc_groups *groups, struct smc_group *group)
 {
@@ -276,7 +271,7 @@ static void wake_waiting(struct smc_groups *groups, struct smc_group *group)
 	} while (nr);
 }
 
-/* The transport takes what the group needs. @group: admitted */
+/* Let the transport allocate its resources for @group, which was admitted */
 static int open_group(struct smc_group *group, const struct smc_candidate *candidate)
 {
 	struct smc_groups *groups = get_groups(group);
@@ -297,17 +292,17 @@ static int open_group(struct smc_group *group, const struct smc_candidate *candi
 }
 
 /**
- * smc_group_create() - client: open a group and join it; nobody else can join yet
+ * smc_group_create() - client: create a group and join it
  * @net: namespace
- * @key: who may join later
+ * @key: key by which other connections find the group after smc_group_publish()
  * @transport: its transport
- * @candidate: the device chosen; the group takes its own reference
- * @first_contact: what was agreed
+ * @candidate: the selected device; the group takes its own reference
+ * @first_contact: parameters agreed on at first contact
  *
  * May sleep.
  *
- * Return: the group, with a reference that smc_group_leave() gives back, or an
- * ERR_PTR: -EUSERS if there are too many, -EHOSTDOWN if the path to the peer failed lately.
+ * Return: the group, with a reference that smc_group_leave() drops, or an ERR_PTR: -EUSERS at the
+ * limit of groups, -EHOSTDOWN if the path to the peer failed recently.
  */
 struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *key,
 				   const struct smc_transport *transport,
@@ -335,7 +330,7 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 	return group;
 }
 
-/* Wait for a group that is being formed? */
+/* Shall the connection wait for the group @forming? The wait has a deadline. */
 static bool may_wait_for(struct smc_groups *groups, struct smc_group_entry *entry,
 			 const struct smc_group *forming)
 {
@@ -353,7 +348,7 @@ static bool may_wait_for(struct smc_groups *groups, struct smc_group_entry *entr
 	return false;
 }
 
-/* SMC-D takes next to nothing for a group; SMC-R a queue pair, and memory */
+/* Limit the first contacts of SMC-R, which need a queue pair and memory */
 static bool may_form(struct smc_groups *groups, const struct smc_group_entry *entry,
 		     unsigned int nr)
 {
@@ -364,7 +359,10 @@ static bool may_form(struct smc_groups *groups, const struct smc_group_entry *en
 		smc_table_forming_of(groups, &entry->key.remote, mode) < FORMING_OF_CLASS);
 }
 
-/* Wait, or take @fresh. Return: the group, NULL if a new one is needed, or an ERR_PTR */
+/*
+ * Wait for a group that is being formed, or form @fresh. Return: the group, NULL if the caller has
+ * to allocate @fresh, or an ERR_PTR.
+ */
 static struct smc_group *form_group(struct net *net, struct smc_group_entry *entry,
 				    struct smc_group *fresh)
 {
@@ -394,8 +392,8 @@ static struct smc_group *form_group(struct net *net, struct smc_group_entry *ent
 }
 
 /*
- * Join, wait, or take @fresh. A doubted group is joined only where no other can be formed.
- * Return: the group, NULL if a new one is needed, or an ERR_PTR
+ * Join a group, wait for one, or form @fresh. A doubted group is joined only if no other one can be
+ * formed. Return: the group, NULL if the caller has to allocate @fresh, or an ERR_PTR.
  */
 static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *entry,
 				      struct smc_group *fresh)
@@ -418,15 +416,15 @@ static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *e
 /**
  * smc_group_enter() - server: join a group, or form one
  * @net: namespace
- * @entry: who, and which; its @list is initialized
- * @first: result: this is the first connection of a new group
+ * @entry: the connection and the group it needs; @list is initialized
+ * @first: result: whether this is the first connection of a new group
  *
- * May sleep, but not for the peer.
+ * May sleep, but does not wait for the peer.
  *
- * Return: the group, with a reference that smc_group_leave() gives back; or an ERR_PTR:
- * -EINPROGRESS if such a group is being formed: call again when @entry's connection makes
- * progress, or @until has come, unless smc_group_stop_waiting(). -EAGAIN if too many are being
- * formed, -EUSERS if there are too many, -EHOSTDOWN if the path to the peer failed lately.
+ * Return: the group, with a reference that smc_group_leave() drops, or an ERR_PTR. -EINPROGRESS
+ * while another connection forms the group: call this again after progress() of the connection or
+ * at @until, or call smc_group_stop_waiting(). -EAGAIN if too many groups are being formed, -EUSERS
+ * at the limit of groups, -EHOSTDOWN if the path to the peer failed recently.
  */
 struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry, bool *first)
 {
@@ -462,12 +460,11 @@ struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry
 }
 
 /**
- * smc_group_stop_waiting() - the handshake is over
+ * smc_group_stop_waiting() - the connection does not wait for a group any more
  * @net: namespace
- * @entry: given to smc_group_enter() before, or just initialized. Its connection's progress() is
- *	not called any more for this
+ * @entry: passed to smc_group_enter() before, or just initialized
  *
- * Process context or softirq.
+ * Afterwards no group calls progress() of the connection. Process context or softirq.
  */
 void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
 {
@@ -480,11 +477,11 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
 
 /**
  * smc_group_publish() - the group is formed: let other connections join
- * @group: a group that the caller is in
+ * @group: a group of which the caller is a member
  *
- * The client does so before it sends its Confirm, the server when it got it: so a connection that
- * is told to join finds the group. The server does so for each connection, and those after the
- * first one end a doubt about the group. Process context or softirq.
+ * A client calls this before it sends its Confirm, a server after it has received the Confirm. So a
+ * connection that is told to join finds the group. A server calls it for each connection: those
+ * after the first one clear @is_doubted. Process context or softirq.
  */
 void smc_group_publish(struct smc_group *group)
 {
@@ -499,12 +496,12 @@ void smc_group_publish(struct smc_group *group)
 	if (listed) {
 		smc_table_add(groups, group);
 		while ((unlisted = smc_table_remove_doubted(groups, group)))
-			queue_work(smc_wq, &unlisted->end);	/* with the list's reference */
+			queue_work(smc_wq, &unlisted->end);	/* with the reference of the list */
 		evicted = smc_table_evict_idle(groups, group, &caps);
 	}
 	spin_unlock_bh(&groups->lock);
 	if (evicted)
-		queue_work(smc_wq, &evicted->end);	/* with the list's reference */
+		queue_work(smc_wq, &evicted->end);	/* with the reference of the list */
 	wake_waiting(groups, group);
 	if (listed)
 		report_up(group);
@@ -516,15 +513,14 @@ static void start_idle_time(struct smc_groups *groups, struct smc_group *group, 
 	smc_table_set_idle(groups, group);
 	kref_get(&group->ref);
 	if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)seconds * HZ))
-		kref_put(&group->ref, free_group);	/* the caller has another one */
+		kref_put(&group->ref, free_group);	/* the caller has another reference */
 }
 
 /**
- * smc_group_leave() - a connection is done with its group
- * @group: from smc_group_find(), smc_group_create() or smc_group_enter(); the reference is
- *	given back
+ * smc_group_leave() - a connection leaves its group
+ * @group: from smc_group_find(), smc_group_create() or smc_group_enter(); drops the reference
  *
- * May sleep. The last one to leave starts the idle time.
+ * The last connection starts the idle time. May sleep.
  */
 void smc_group_leave(struct smc_group *group)
 {
@@ -552,11 +548,11 @@ void smc_group_leave(struct smc_group *group)
 
 /**
  * smc_group_discard() - let no further connection join
- * @group: a group that the caller is in, or that its transport still knows
+ * @group: a group of which the caller is a member, or to which the transport has a reference
  *
- * For a group that was not formed, that is out of sync with the server, or lost its last link.
- * Its connections go on. Process context or softirq. The group's end, if this is it,
- * comes in the work queue.
+ * For a group that was not formed, that is out of sync with the server, or that lost its last link.
+ * Its connections continue. If the group was listed, the work queue ends it. Process context or
+ * softirq.
  */
 void smc_group_discard(struct smc_group *group)
 {
@@ -569,17 +565,17 @@ void smc_group_discard(struct smc_group *group)
 	spin_unlock_bh(&groups->lock);
 	wake_waiting(groups, group);
 	if (unlisted)
-		queue_work(smc_wq, &group->end);	/* with the list's reference */
+		queue_work(smc_wq, &group->end);	/* with the reference of the list */
 }
 
 /**
- * smc_group_blame() - a server has another view of a group, or a peer makes it lose memory
- * @group: a group that the caller is in
- * @other: that was on a connection to another address than the one the group was formed with
+ * smc_group_blame() - the peer is out of sync with a group, or causes it to lose memory
+ * @group: a group of which the caller is a member
+ * @other: the connection has another peer address than the one the group was formed with
  *
- * No connection joins such a group any more. But a server that only names the group of
- * another server must not end it: that group is then closed to all other addresses.
- * Process context or softirq.
+ * No further connection joins the group. With @other that applies only to addresses other than that
+ * of the group: otherwise a server that names the group of another server would end it. Process
+ * context or softirq.
  */
 void smc_group_blame(struct smc_group *group, bool other)
 {
@@ -595,12 +591,12 @@ void smc_group_blame(struct smc_group *group, bool other)
 }
 
 /**
- * smc_group_doubt() - server: a client does not know a group
- * @group: a group that the caller is in
+ * smc_group_doubt() - server: a client declines a group because it does not know it
+ * @group: a group of which the caller is a member
  *
- * The next connection forms another group, which takes the place of @group (R-DEC-11). Until then a
- * connection joins @group if no other can be formed: the Decline may come from a peer that has the
- * address and the ids of a client which knows @group. Process context or softirq.
+ * The next connection forms another group, which replaces @group (R-DEC-11). Until then a
+ * connection joins @group if no other group can be formed: the Decline may come from a peer that
+ * uses the address and the ids of a client that knows @group. Process context or softirq.
  */
 void smc_group_doubt(struct smc_group *group)
 {
@@ -611,11 +607,8 @@ void smc_group_doubt(struct smc_group *group)
 	spin_unlock_bh(&groups->lock);
 }
 
-/**
- * smc_group_first() - start to walk over all groups of a namespace
- * @net: the namespace
- *
- * Process context or softirq.
+/*
+ * Start to walk all groups of a namespace. Process context or softirq.
  *
  * Return: the newest group, with a reference, or NULL.
  */
@@ -633,9 +626,9 @@ struct smc_group *smc_group_first(struct net *net)
 }
 
 /**
- * smc_group_after() - go on with a walk
+ * smc_group_after() - continue a walk whose last group may be gone
  * @net: the namespace
- * @serial: position of the last group seen, which may be gone
+ * @serial: @serial of that group
  *
  * Process context or softirq.
  *
@@ -659,9 +652,9 @@ struct smc_group *smc_group_after(struct net *net, u64 serial)
 }
 
 /**
- * smc_group_next() - go on with a walk
+ * smc_group_next() - continue a walk
  * @net: the namespace
- * @prev: the last group seen; its reference is given back
+ * @prev: the last group; its reference is dropped
  *
  * May sleep.
  *
@@ -687,18 +680,16 @@ struct smc_group *smc_group_next(struct net *net, struct smc_group *prev)
 	return next;
 }
 
-/**
- * smc_group_put() - end a walk early
- * @group: the last group seen; its reference is given back
- *
- * May sleep.
- */
+/* End a walk early: drop the reference to its last group. May sleep. */
 void smc_group_put(struct smc_group *group)
 {
 	put_group(group);
 }
 
-/* Take the first group out of the list. @transport: only of this one, if not NULL */
+/*
+ * Unlist the first group, of @transport unless that is NULL. Return: the group, with the reference
+ * of the list, or NULL.
+ */
 static struct smc_group *unlist_first(struct smc_groups *groups,
 				      const struct smc_transport *transport)
 {
@@ -731,22 +722,17 @@ static struct smc_group *unlist_any(const struct smc_transport *transport)
 	return group;
 }
 
-/**
- * smc_group_flush() - end all groups of a transport
- * @transport: the transport; it has no connections, and no new ones can come
- *
- * May sleep.
- */
+/* End all groups of a transport. It has no connections and can get none. May sleep. */
 void smc_group_flush(const struct smc_transport *transport)
 {
 	struct smc_group *group;
 
 	while ((group = unlist_any(transport)))
 		end_unlisted(group);
-	flush_workqueue(smc_wq);	/* those that are just ending by themselves */
+	flush_workqueue(smc_wq);	/* groups that end for other reasons */
 }
 
-/* The namespace goes away: it has no sockets, so no group has connections */
+/* End the groups of a namespace. It has no sockets, so its groups have no connections. */
 
 static void __net_exit exit_net_groups(struct net *net)
 {
@@ -756,8 +742,8 @@ static void __net_exit exit_net_groups(struct net *net)
 	while ((group = unlist_first(groups, NULL)))
 		end_unlisted(group);
 	/*
-	 * One that ends by itself, or whose links go down, is held by the work that sees to it,
-	 * which uses the namespace
+	 * Work that ends a group, or handles the loss of its links, holds a reference to the group
+	 * and uses the namespace: wait for it.
 	 */
 	wait_var_event(&groups->alive, !atomic_read(&groups->alive));
 }
@@ -766,18 +752,14 @@ static struct pernet_operations net_ops = {
 	.exit = exit_net_groups,
 };
 
-/**
- * smc_group_init() - start to look after the groups of all namespaces
- *
- * Return: 0 or a negative errno.
- */
+/* Register the groups of all namespaces. Return: 0 or a negative errno. */
 int smc_group_init(void)
 {
 	atomic_set(&next_id, (get_random_u32() & 0xffff) << 8);
 	return register_pernet_subsys(&net_ops);
 }
 
-/** smc_group_exit() - end all groups; there are no connections any more */
+/* End all groups. There are no connections any more. */
 void smc_group_exit(void)
 {
 	unregister_pernet_subsys(&net_ops);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link groups: what the connections between two peers share.
+ * Link groups: the resources that the connections between two peers share.
  *
- * A group belongs to the network namespace in which it is used. The server
- * decides with the first contact flag whether a connection opens a group; the
- * client finds its view of the same group by the server's link id.
+ * A group belongs to one network namespace. The server decides by the first contact flag whether a
+ * connection opens a group. The client finds its side of the same group by the server's link id.
  */
 #ifndef _NET_SMC_GROUP_GROUP_H
 #define _NET_SMC_GROUP_GROUP_H
@@ -18,14 +17,14 @@
 
 /**
  * struct smc_group_key - which connections can share a group
- * @role: this side's role
+ * @role: local role
  * @variant: enum smc_variant
- * @peer_id: the peer's stack (zero for a client of SMC-D)
- * @peer_link_id: the server's number of the group (client side of SMC-D, else zero)
- * @remote: the peer's address of the TCP connection, which it has proved to have; IPv4 as
- *	::ffff:a.b.c.d. A group of a client may have members with other ones
+ * @peer_id: id of the peer's stack (zero for a client of SMC-D)
+ * @peer_link_id: the server's number of the group (client of SMC-D, otherwise zero)
+ * @remote: the peer's address of the TCP connection, which the TCP handshake has verified; IPv4 as
+ *	::ffff:a.b.c.d. A group of a client may have members with other addresses
  * @peer: address of the peer's device
- * @local: address of our device (server side), or just its VLAN (client side)
+ * @local: address of the local device (server), or only its VLAN (client)
  * @eid: negotiated EID
  */
 struct smc_group_key {
@@ -41,39 +40,39 @@ struct smc_group_key {
 
 /**
  * struct smc_group - a link group
- * @key: who may join; constant
- * @net: namespace; constant. Holds no reference: the namespace ends the group, and waits for that
+ * @key: which connections may join; constant
+ * @net: namespace; constant. Without a reference: the namespace ends the group and waits for that
  * @transport: constant
- * @device: the transport's own, with a reference: struct smc_ism_device or struct smcr_group;
- *	constant
+ * @device: private data of the transport, with a reference: struct smc_ism_device or
+ *	struct smcr_group; constant
  * @id: number in the user ABI; constant
  * @local: address of the local device; constant
- * @first_contact: what was agreed at first contact, and what the peer said of itself;
+ * @first_contact: parameters agreed on at first contact, and the peer's description of itself;
  *	constant once published
- * @max_conns: how many connections it can have; constant
- * @ref: one for the list or @end, each connection, @idle while queued, each reader of the
- *	table, and work of the transport
- * @list: in smc_groups.list
- * @serial: position there; constant once listed
- * @node: in smc_groups.by_key
- * @peer_class: the class in which it counts until no connection can find it, and none is in it;
- *	NULL before it is admitted
- * @class_node: in smc_peer_class.forming or .idle
- * @forming: in smc_groups.by_key, but not in smc_groups.list: its first connection is in the
- *	handshake
- * @former: the connection of that handshake, while @forming
- * @is_evicted: another first contact has its place; the handshake ends
- * @waiting: struct smc_group_entry of connections that wait until it is formed
- * @discarded: never to be listed again
- * @is_doubted: server: a client said that it does not know this listed group
+ * @max_conns: limit of @conns; constant
+ * @ref: held by the list or @end, each connection, queued @idle work, each reader of the table, and
+ *	work of the transport
+ * @list: node in smc_groups.list
+ * @serial: position in that list; constant once listed
+ * @node: node in smc_groups.by_key
+ * @peer_class: the class that counts the group: from its admission until no connection can find it
+ *	and none is in it; otherwise NULL
+ * @class_node: node in smc_peer_class.forming or .idle
+ * @forming: in smc_groups.by_key, but not in smc_groups.list: the handshake of the first connection
+ *	is not complete
+ * @former: the first connection, while @forming
+ * @is_evicted: another first contact has taken its place; the handshake ends
+ * @waiting: struct smc_group_entry of the connections that wait until it is formed
+ * @discarded: the group is not listed again
+ * @is_doubted: server: a client has declined this listed group as unknown
  * @no_others: only connections to @key.remote may join
- * @conns: connections
- * @rx_bytes: size of the receive buffers of all connections
- * @reports: 1 when its first event is sent, or when it was unlisted before that; 2 after both
- * @idle: ends the group after a time without connections
- * @end: ends a group that was discarded
+ * @conns: number of connections
+ * @rx_bytes: sum of the receive buffers of all connections
+ * @reports: 1 after its first event, or after it was unlisted before that event; 2 after both
+ * @idle: work that ends the group after a time without connections
+ * @end: work that ends an unlisted group
  *
- * The fields from @list to @conns are protected by smc_groups.lock.
+ * smc_groups.lock protects the fields from @list to @conns.
  */
 struct smc_group {
 	struct smc_group_key key;
@@ -105,15 +104,15 @@ struct smc_group {
 };
 
 /**
- * struct smc_group_entry - a server's connection on its way into a group
- * @conn: the connection; its progress() is called when smc_group_enter() is to be called again
- * @key: which group
- * @transport: for a new group: its transport
- * @candidate: for a new group: our device
- * @first_contact: for a new group: what was agreed
- * @until: jiffies when it has waited enough
+ * struct smc_group_entry - a connection of a server that enters a group
+ * @conn: the connection; its progress() asks for another call of smc_group_enter()
+ * @key: key of the group
+ * @transport: transport of a new group
+ * @candidate: local device of a new group
+ * @first_contact: parameters of a new group
+ * @until: deadline of the wait in jiffies
  * @waits: @until is set
- * @list: in smc_group.waiting; protected by smc_groups.lock
+ * @list: node in smc_group.waiting; smc_groups.lock
  */
 struct smc_group_entry {
 	struct smc_conn *conn;
@@ -143,19 +142,13 @@ void smc_group_blame(struct smc_group *group, bool other);
 void smc_group_doubt(struct smc_group *group);
 void smc_group_flush(const struct smc_transport *transport);
 
-/* For monitoring: all groups of a namespace, each with a reference */
+/* Walk of all groups of a namespace, for monitoring */
 struct smc_group *smc_group_first(struct net *net);
 struct smc_group *smc_group_after(struct net *net, u64 serial);
 struct smc_group *smc_group_next(struct net *net, struct smc_group *prev);
 void smc_group_put(struct smc_group *group);
 
-/**
- * smc_group_device_name() - the name of a group's device, for monitoring
- * @group: the group
- * @name: result, SMC_DEVICE_NAME_LEN
- *
- * Any context.
- */
+/* Copy the name of the group's device to @name, of SMC_DEVICE_NAME_LEN bytes. Any context. */
 static inline void smc_group_device_name(const struct smc_group *group, char *name)
 {
 	group->transport->group_device_name(group, name);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths of SMC-R that did not work.
+ * Failed paths of SMC-R.
  *
- * That a packet of RoCE does not arrive (a firewall, a switch without the right settings, an MTU)
- * is found out by its retries, which take a second or more. Only the first connection shall pay
- * for that: the path is remembered for net.smc.smcr_path_retry_time, and connections are TCP at
- * once. Then it is tried again.
+ * A firewall, a switch without the right settings, or an MTU may stop the packets of RoCE. The
+ * sender detects that by its retries, which take a second or more. Only the first connection shall
+ * wait for that: the path is recorded for net.smc.smcr_path_retry_time, and further connections use
+ * TCP at once. After that time SMC-R is tried again.
  *
- * The list is short, and bounded also for each peer, because peers can fill it on purpose.
+ * The list is short, and limited for each peer, because peers can fill it intentionally.
  */
 
 #include <linux/jiffies.h>
@@ -26,10 +26,10 @@
 
 /**
  * struct failed_path - a path that failed
- * @list: in smc_paths.failed
+ * @list: node in smc_paths.failed
  * @path: the path
  * @failures: sum of enum smc_path_failure
- * @until: jiffies when it is forgotten
+ * @until: jiffies at which the entry expires
  */
 struct failed_path {
 	struct list_head list;
@@ -60,7 +60,7 @@ static struct failed_path *find_failed(struct smc_paths *paths, const struct smc
 	return found;
 }
 
-/* Forget the oldest one, of the same peer if that has many */
+/* Remove the oldest entry of the peer if it has many, otherwise the oldest one of a full list */
 static void evict_path(struct smc_paths *paths, const struct in6_addr *remote)
 {
 	struct failed_path *failed, *oldest_of_peer = NULL;
@@ -79,13 +79,7 @@ static void evict_path(struct smc_paths *paths, const struct in6_addr *remote)
 		forget_path(paths, list_last_entry(&paths->failed, struct failed_path, list));
 }
 
-/**
- * smc_path_failed() - the path of a link group did not work
- * @group: the link group; the caller holds it
- * @failure: what happened
- *
- * Process context or softirq; does not sleep.
- */
+/* Record that the path of @group failed; the caller has a reference. Softirq or process. */
 void smc_path_failed(const struct smc_group *group, enum smc_path_failure failure)
 {
 	struct failed_path *failed, *fresh = kmalloc(sizeof(*fresh), GFP_ATOMIC | __GFP_NOWARN);
@@ -123,15 +117,7 @@ void smc_path_failed(const struct smc_group *group, enum smc_path_failure failur
 		smc_event_path(group->net, &path, seconds);
 }
 
-/**
- * smc_path_is_bad() - shall a connection be TCP because of its path?
- * @net: the namespace
- * @path: the path
- *
- * Process context or softirq; does not sleep.
- *
- * Return: whether the path failed lately.
- */
+/* Must a connection use TCP, because the path failed recently? Process context or softirq. */
 bool smc_path_is_bad(struct net *net, const struct smc_path *path)
 {
 	struct smc_paths *paths = &smc_net(net)->paths;
@@ -147,14 +133,7 @@ bool smc_path_is_bad(struct net *net, const struct smc_path *path)
 	return bad;
 }
 
-/**
- * smc_path_count_bad() - how many paths are not used now?
- * @net: the namespace
- *
- * Process context or softirq; does not sleep.
- *
- * Return: their number.
- */
+/* Number of paths that are not used now. Process context or softirq. */
 unsigned int smc_path_count_bad(struct net *net)
 {
 	struct smc_paths *paths = &smc_net(net)->paths;
@@ -183,17 +162,13 @@ static struct pernet_operations net_ops = {
 	.exit = exit_net_paths,
 };
 
-/**
- * smc_path_init() - start to remember paths in all namespaces
- *
- * Return: 0 or a negative errno.
- */
+/* Register the lists of all namespaces. Return: 0 or a negative errno. */
 int smc_path_init(void)
 {
 	return register_pernet_subsys(&net_ops);
 }
 
-/** smc_path_exit() - forget them; there are no groups any more */
+/* Free all entries. There are no groups any more. */
 void smc_path_exit(void)
 {
 	unregister_pernet_subsys(&net_ops);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Paths of SMC-R that did not work: TCP takes their place for a while.
+ * Failed paths of SMC-R, on which connections use TCP for some time.
  */
 #ifndef _NET_SMC_GROUP_PATH_H
 #define _NET_SMC_GROUP_PATH_H
@@ -13,11 +13,11 @@ struct net;
 struct smc_group;
 
 /**
- * struct smc_path - from one of our ports to a peer's
- * @local: our GID
- * @peer: the peer's GID, as it said
- * @remote: its address of the TCP connection, IPv4 as ::ffff:a.b.c.d. So a peer that names
- *	the GID of another one spoils only its own path
+ * struct smc_path - from a local port to a port of a peer
+ * @local: local GID
+ * @peer: the peer's GID, from its CLC message; not verified
+ * @remote: the peer's address of the TCP connection, IPv4 as ::ffff:a.b.c.d. With it in the key, a
+ *	peer that names the GID of another host blocks only its own path
  */
 struct smc_path {
 	struct smc_gid local;
@@ -26,10 +26,10 @@ struct smc_path {
 };
 
 /**
- * enum smc_path_failure - what did not work
- * @SMC_PATH_BROKE: a link that had worked: the second time in a row, the path is given up. There
- *	may be nothing wrong with it but that large packets do not get through
- * @SMC_PATH_NEVER_WORKED: a first contact
+ * enum smc_path_failure - what failed
+ * @SMC_PATH_BROKE: a link that had worked. Perhaps only large packets are lost; a second failure
+ *	before the first one expires makes the path bad
+ * @SMC_PATH_NEVER_WORKED: the link of a first contact; makes the path bad at once
  */
 enum smc_path_failure {
 	SMC_PATH_BROKE = 1,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much of its memory a memory cgroup has for buffers.
+ * The share of a memory cgroup that buffers may use.
  *
- * The kernel cannot reclaim buffers. If they fill the cgroup up to its limit, the next allocation
- * of the program finds nothing left, and the OOM killer ends the program. So buffers take an eighth
- * of what everything else leaves below the limit. Near that share buffers are smaller; beyond it
- * the connection becomes a TCP connection.
+ * The kernel cannot reclaim buffers. If they filled the cgroup up to its limit, the next allocation
+ * of the program would find no memory, and the OOM killer would end the program. So buffers get an
+ * eighth of the memory below the limit that nothing else uses. Near that share buffers are smaller;
+ * beyond it the connection becomes a TCP connection.
  *
- * The share must hold at each level of the hierarchy, because the OOM killer comes at the limit of
- * any ancestor. So each cgroup has a counter for the buffers of all sockets in it and below it.
+ * The share applies at each level of the hierarchy, because the limit of any ancestor can start the
+ * OOM killer. So each cgroup counts the buffers of all sockets in it and below it.
  *
- * A program that reads files fills its cgroup with page cache, which the kernel gives up for
- * anything else. Half of the page cache counts as free; the other half may be the working set. At
- * all levels this is the page cache of the socket's own cgroup: other cgroups cannot be asked.
+ * A program that reads files fills its cgroup with page cache, which the kernel reclaims for any
+ * other use. Half of the page cache counts as free; the other half may be the working set. At all
+ * levels this is the page cache of the socket's own cgroup: that of others is not accessible.
  */
 
 #include <linux/hashtable.h>
@@ -27,14 +27,14 @@
 #include "../share.h"
 #include "payer.h"
 
-#define SHARE		8	/* buffers get one of so many parts */
-#define CONNECTIONS	16	/* and have to be enough for so many connections */
+#define SHARE		8	/* buffers get one eighth */
+#define CONNECTIONS	16	/* their share has to be enough for so many connections */
 
 /**
- * struct smc_payer - the buffers of a memory cgroup, and of those below it
- * @node: in the table; protected by lock
+ * struct smc_payer - counts the buffers of a memory cgroup and of its descendants
+ * @node: node in the hash table; protected by lock
  * @memcg: the cgroup; the payer holds a reference
- * @parent: the payer of the parent cgroup; the payer holds a reference. NULL below the root cgroup,
+ * @parent: payer of the parent cgroup, with a reference. NULL if the parent is the root cgroup,
  *	which has no limit
  * @refs: number of connections and children; protected by lock
  * @used: bytes of buffers
@@ -47,10 +47,10 @@ struct smc_payer {
 	atomic_long_t used;
 };
 
-static DEFINE_SPINLOCK(lock);	/* protects payers */
+static DEFINE_SPINLOCK(lock);	/* protects the hash table and the references */
 static DEFINE_HASHTABLE(payers, 8);
 
-/* Version 1 of cgroups charges sockets to a counter of their own */
+/* cgroup version 1 has a separate counter for sockets */
 static struct page_counter *get_counter(struct mem_cgroup *memcg)
 {
 #ifdef CONFIG_MEMCG_V1
@@ -73,7 +73,7 @@ static unsigned long count_file_pages(struct lruvec *lruvec, int zone)
 	return pages;
 }
 
-/* The page cache that the kernel may give up for buffers */
+/* Page cache that the kernel may reclaim for buffers; see above */
 static unsigned long count_reclaimable_pages(struct mem_cgroup *memcg)
 {
 	unsigned long pages = 0;
@@ -88,8 +88,8 @@ static unsigned long count_reclaimable_pages(struct mem_cgroup *memcg)
 }
 
 /*
- * Measured without the buffers there are, so that they do not narrow their own share.
- * Return: most bytes of buffers
+ * The share of buffers in bytes. Existing buffers do not count as used memory, so they do not
+ * reduce their own share.
  */
 static unsigned long get_share(const struct smc_payer *payer, unsigned long reclaimable)
 {
@@ -138,7 +138,7 @@ static void put_payer_locked(struct smc_payer *payer)
 	}
 }
 
-/* Creates the payers that are missing on the way to the root. Return: false without memory */
+/* Take a reference to @memcg's payer; create missing ancestors. Return: false without memory. */
 static bool get_payer_locked(struct mem_cgroup *memcg, struct smc_payer **link)
 {
 	struct mem_cgroup *parent;
@@ -161,12 +161,12 @@ static bool get_payer_locked(struct mem_cgroup *memcg, struct smc_payer **link)
 }
 
 /**
- * smc_payer_get() - who pays for the buffers of a socket
+ * smc_payer_get() - get the payer for the buffers of a socket
  * @sk: the socket
  *
  * Process context.
  *
- * Return: the payer until smc_payer_put(), NULL if no memory cgroup pays, or an ERR_PTR.
+ * Return: the payer, with a reference; NULL if no memory cgroup pays; or an ERR_PTR.
  */
 struct smc_payer *smc_payer_get(const struct sock *sk)
 {
@@ -183,12 +183,7 @@ struct smc_payer *smc_payer_get(const struct sock *sk)
 	return payer;
 }
 
-/**
- * smc_payer_put() - a connection has no buffers any more
- * @payer: from smc_payer_get(), may be NULL
- *
- * Process context.
- */
+/* Drop the reference to @payer, which may be NULL. Process context. */
 void smc_payer_put(struct smc_payer *payer)
 {
 	if (!payer)
@@ -199,13 +194,13 @@ void smc_payer_put(struct smc_payer *payer)
 }
 
 /**
- * smc_payer_offer() - what smc_payer_take() would allow now
+ * smc_payer_offer() - the size that smc_payer_take() would allow now
  * @payer: the payer, may be NULL
- * @bytes: a size of buffers
+ * @bytes: a size from smc_buffer_size()
  *
  * Any context.
  *
- * Return: that size, perhaps a smaller one; 0 at the end of the share of a cgroup.
+ * Return: @bytes or a smaller size; 0 if the share of a cgroup is used up.
  */
 u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes)
 {
@@ -221,7 +216,7 @@ u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes)
 	return bytes;
 }
 
-/* Of the cgroups from @payer up to @end, which is not one of them */
+/* From the counters of @payer and its ancestors below @end */
 static void subtract_bytes(struct smc_payer *payer, const struct smc_payer *end, u32 bytes)
 {
 	for (; payer != end; payer = payer->parent)
@@ -229,13 +224,13 @@ static void subtract_bytes(struct smc_payer *payer, const struct smc_payer *end,
 }
 
 /**
- * smc_payer_take() - a buffer is to be charged
+ * smc_payer_take() - count a buffer
  * @payer: the payer, may be NULL
- * @bytes: its size
+ * @bytes: size of the buffer
  *
  * Any context.
  *
- * Return: whether it may; then smc_payer_give() is due.
+ * Return: whether the share allows it; then smc_payer_give() gives the bytes back.
  */
 bool smc_payer_take(struct smc_payer *payer, u32 bytes)
 {
@@ -253,13 +248,7 @@ bool smc_payer_take(struct smc_payer *payer, u32 bytes)
 	return true;
 }
 
-/**
- * smc_payer_give() - a buffer is not charged any more
- * @payer: as taken from
- * @bytes: as taken, or a part of it
- *
- * Any context.
- */
+/* Give back @bytes that smc_payer_take() has counted, or a part of them. Any context. */
 void smc_payer_give(struct smc_payer *payer, u32 bytes)
 {
 	subtract_bytes(payer, NULL, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much of its memory a memory cgroup has for buffers.
+ * The share of a memory cgroup that buffers may use.
  */
 #ifndef _NET_SMC_GROUP_PAYER_H
 #define _NET_SMC_GROUP_PAYER_H

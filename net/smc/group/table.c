@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of link groups of a namespace: which there are, which connections may join them, how
- * many there may be.
+ * The table of the link groups of a namespace: find a group that a connection may join, and limit
+ * the number of groups.
  *
- * A server finds a group by the peer's id and the address of the TCP connection, a client by the
- * peer's id and the number that the server named. All of that the peer chooses, but for the
- * address: so the number of groups that the peers of one address can have is limited, and with it
- * the length of any walk.
+ * A server finds a group by the peer's id and the peer's address of the TCP connection, a client by
+ * the peer's id and the number that the server named. The peer chooses all of that but the address.
+ * So the number of groups with the peers of one address is limited, and with it the length of each
+ * walk.
  */
 
 #include <linux/errno.h>
@@ -17,9 +17,9 @@
 
 #include "table.h"
 
-#define SILENT_TIME	(10 * HZ)	/* how long a silent peer is remembered */
+#define SILENT_TIME	(10 * HZ)	/* for which a silent peer is recorded */
 
-/* The two halves of an address */
+/* An IPv6 address as two numbers */
 static u64 upper_half(const struct in6_addr *address)
 {
 	return get_unaligned_be64(&address->s6_addr[0]);
@@ -30,7 +30,7 @@ static u64 lower_half(const struct in6_addr *address)
 	return get_unaligned_be64(&address->s6_addr[8]);
 }
 
-/* A host that has one address of an IPv6 network can have all of them, so these count as one */
+/* A host in an IPv6 network can use any address of it, so all of them are in one class */
 static struct smc_peer_class *find_class(struct smc_groups *groups,
 					 const struct in6_addr *address)
 {
@@ -57,7 +57,7 @@ static bool is_same_address(const struct smc_address *a, const struct smc_addres
 	       !memcmp(a->mac, b->mac, sizeof(a->mac)) && a->vlan == b->vlan;
 }
 
-/* All but the addresses of the peer: a group may have several links */
+/* Compare all but the addresses of the peer: a group may have several links */
 static bool is_same_key(const struct smc_group_key *a, const struct smc_group_key *b)
 {
 	return a->role == b->role && a->variant == b->variant &&
@@ -68,8 +68,8 @@ static bool is_same_key(const struct smc_group_key *a, const struct smc_group_ke
 }
 
 /*
- * All names in a Proposal can be learnt by others, so a server goes by the address that the client
- * has proved to have, too. A client with several addresses has a group for each.
+ * Server: other hosts can learn all ids in a Proposal. So the peer's address, which the TCP
+ * handshake has verified, must match, too. A client with several addresses has a group for each.
  */
 static bool is_of_peer(const struct smc_group *group, const struct smc_group_key *key)
 {
@@ -78,8 +78,8 @@ static bool is_of_peer(const struct smc_group *group, const struct smc_group_key
 }
 
 /*
- * The client joins the group that the server names, whatever it thinks of its limits, and whatever
- * address that server has: one with several addresses has one group. But see smc_group_blame().
+ * Client: join the group that the server names, regardless of local limits and of the server's
+ * address: a server with several addresses has one group. smc_group_blame() sets @no_others.
  */
 static bool is_group_named(const struct smc_group *group, const struct smc_group_key *key,
 			   const struct smc_clc_accept *accept)
@@ -93,19 +93,19 @@ static bool is_group_named(const struct smc_group *group, const struct smc_group
 	return is_same_address(&group->key.peer, &key->peer);
 }
 
-/* The server opens a further group beside one that is full (R-PG-01) */
+/* If a group is full, the server opens a further one with the same peer (R-PG-01) */
 static bool has_capacity(const struct smc_group *group)
 {
 	return !group->forming && group->conns < group->max_conns;
 }
 
 /**
- * smc_table_find() - which group can be joined?
+ * smc_table_find() - find a group that a connection can join
  * @groups: the table
- * @key: who wants to
- * @accept: client: what the server said; NULL on a server
+ * @key: key of the group
+ * @accept: client: the server's Accept; NULL on a server
  *
- * Return: the group, without a reference, or NULL. A doubted one if there is no other.
+ * Return: the group, without a reference, or NULL. A doubted group only if there is no other.
  */
 struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept)
@@ -124,10 +124,9 @@ struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_gro
 	return doubted;
 }
 
-/**
- * smc_table_join() - count a connection in
- * @group: from smc_table_find(); the lock is still held. The caller has a reference now, which
- *	smc_group_leave() gives back
+/*
+ * Add a connection to a group from smc_table_find(), without releasing the lock in between. The
+ * caller gets a reference, which smc_group_leave() drops.
  */
 void smc_table_join(struct smc_group *group)
 {
@@ -137,12 +136,12 @@ void smc_table_join(struct smc_group *group)
 }
 
 /**
- * smc_table_forming() - is such a group being formed?
+ * smc_table_forming() - find groups that are being formed
  * @groups: the table
- * @key: for a server
- * @nr: result: how many
+ * @key: key of a server
+ * @nr: result: number of such groups
  *
- * Return: one of them, or NULL.
+ * Return: one of them, without a reference, or NULL.
  */
 struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_group_key *key,
 				    unsigned int *nr)
@@ -160,14 +159,9 @@ struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_
 	return found;
 }
 
-/**
- * smc_table_is_silent() - did connections wait in vain for a peer's first contact lately?
- * @groups: the table
- * @remote: the address of the peer
- *
- * A peer can choose its id, but not its address. So the address is what is remembered.
- *
- * Return: whether.
+/*
+ * Did connections recently wait in vain for a first contact of the peer with the address @remote? A
+ * peer can choose its id, but not its address.
  */
 bool smc_table_is_silent(struct smc_groups *groups, const struct in6_addr *remote)
 {
@@ -177,11 +171,7 @@ bool smc_table_is_silent(struct smc_groups *groups, const struct in6_addr *remot
 	return ipv6_addr_equal(&class->silent, remote) && time_before(jiffies, class->silent_until);
 }
 
-/**
- * smc_table_set_silent() - a connection has waited for a peer's first contact in vain
- * @groups: the table
- * @remote: the address of the peer
- */
+/* Record that a connection has waited in vain for a first contact of the peer at @remote */
 void smc_table_set_silent(struct smc_groups *groups, const struct in6_addr *remote)
 {
 	struct smc_peer_class *class = find_class(groups, remote);
@@ -191,13 +181,9 @@ void smc_table_set_silent(struct smc_groups *groups, const struct in6_addr *remo
 	class->silent_until = jiffies + SILENT_TIME;
 }
 
-/**
- * smc_table_forming_of() - how many first contacts are under way with one address?
- * @groups: the table
- * @remote: the address of the peers
- * @mode: count those of this mode
- *
- * Return: how many; a few other addresses may be counted in.
+/*
+ * Number of first contacts of @mode with the class of @remote. The class may include a few other
+ * addresses.
  */
 unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote,
 				  enum smc_mode mode)
@@ -228,15 +214,16 @@ static struct smc_group *find_oldest_forming(struct smc_peer_class *class, enum 
 }
 
 /**
- * smc_table_evict_forming() - make room for another first contact
+ * smc_table_evict_forming() - make room for a first contact
  * @groups: the table
- * @fresh: its group
- * @caps: most first contacts of the same mode
+ * @fresh: the group of the first contact
+ * @caps: limits of the first contacts of the same mode
  *
- * A peer proves nothing by a Proposal. The oldest of those that have proved nothing goes, where
- * there are most; so a silent peer takes the place of another silent one.
+ * A Proposal proves nothing about the peer. So the oldest first contact is evicted: at the limit of
+ * @fresh's class in that class, otherwise in the class that has most. Thus silent peers displace
+ * only other silent peers.
  *
- * Return: NULL, or a group that no connection joins any more; its connection has to leave it.
+ * Return: NULL, or the evicted group, which no connection can join; its connection must leave it.
  */
 struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
 					  const struct smc_group *fresh,
@@ -274,13 +261,13 @@ static struct smc_group *find_any_idle(struct smc_groups *groups)
 	return group;
 }
 
-/* Those that are being formed have a limit of their own */
+/* Groups that are not being formed. Those that are have a separate limit. */
 static unsigned int count_formed(unsigned int nr, const unsigned int *nr_forming)
 {
 	return nr - nr_forming[SMC_MODE_R] - nr_forming[SMC_MODE_D];
 }
 
-/* Is there a place for @nr more? Else @idle is one that would make it, or NULL */
+/* Is there room for @nr groups? If not, @idle is an idle group that can be evicted, or NULL. */
 static bool has_place(struct smc_groups *groups, struct smc_peer_class *class,
 		      const struct smc_group_caps *caps, unsigned int nr, struct smc_group **idle)
 {
@@ -295,16 +282,16 @@ static bool has_place(struct smc_groups *groups, struct smc_peer_class *class,
 }
 
 /**
- * smc_table_admit() - count a new group in
+ * smc_table_admit() - count a new group
  * @groups: the table
  * @group: the group, with its key
- * @caps: limits of groups that are formed
- * @evicted: result: a group without connections that made room, or NULL; the caller has the
- *	list's reference to it, and ends it
+ * @caps: limits of formed groups
+ * @evicted: result: an idle group that made room, or NULL. The caller ends it, and has the
+ *	reference of the list
  *
- * A server's group has to be formed before another one goes for it: smc_table_evict_idle().
+ * For a group of a server no group is evicted before it is formed, see smc_table_evict_idle().
  *
- * Return: 0, or -EUSERS if there are too many.
+ * Return: 0, or -EUSERS at a limit.
  */
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 		    const struct smc_group_caps *caps, struct smc_group **evicted)
@@ -331,16 +318,15 @@ int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 }
 
 /**
- * smc_table_evict_idle() - a group that was formed takes the place of one without connections
+ * smc_table_evict_idle() - a formed group replaces an idle one
  * @groups: the table
  * @group: the group, from smc_table_add()
- * @caps: as for smc_table_admit()
+ * @caps: limits of formed groups
  *
- * Several groups may have been admitted in view of one that was idle. So there may be too many, as
- * many as are formed at a time.
+ * smc_table_admit() may admit several groups because of the same idle group. So the limit may be
+ * exceeded by as many groups as are formed at the same time.
  *
- * Return: NULL, or a group that is unlisted; the caller has the list's reference to it, and ends
- * it.
+ * Return: NULL, or an unlisted group. The caller ends it, and has the reference of the list.
  */
 struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct smc_group *group,
 				       const struct smc_group_caps *caps)
@@ -355,9 +341,9 @@ struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct s
 }
 
 /**
- * smc_table_add_forming() - others may wait for the group
+ * smc_table_add_forming() - let connections find a group that is being formed
  * @groups: the table
- * @group: an admitted group of the server's role
+ * @group: an admitted group of a server
  * @former: the connection that forms it
  */
 void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group,
@@ -386,11 +372,7 @@ static void set_formed(struct smc_groups *groups, struct smc_group *group)
 	list_del_init(&group->class_node);
 }
 
-/**
- * smc_table_add() - others may join the group
- * @groups: the table, which takes a reference
- * @group: an admitted group
- */
+/* Let connections join an admitted group. The list takes a reference. */
 void smc_table_add(struct smc_groups *groups, struct smc_group *group)
 {
 	lockdep_assert_held(&groups->lock);
@@ -412,15 +394,15 @@ static void uncount_group(struct smc_groups *groups, struct smc_group *group)
 }
 
 /**
- * smc_table_remove() - no connection finds the group any more
+ * smc_table_remove() - let no further connection find a group
  * @groups: the table
- * @group: a group that was admitted; if it was removed already, nothing happens
+ * @group: an admitted group; nothing happens if it was removed before
  *
- * As long as it has connections it counts: it has its queue pair and its memory, and a peer can
- * make us remove one group after the other and keep a connection in each. So this is called again
- * when the last one has left.
+ * The group counts as long as it has connections: it has a queue pair and memory, and a peer can
+ * cause the removal of one group after the other and keep a connection in each. So this function is
+ * called again after the last connection has left.
  *
- * Return: whether it could be joined until now: then the caller has the list's reference.
+ * Return: whether the group was listed; then the caller has the reference of the list.
  */
 bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 {
@@ -437,12 +419,12 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 }
 
 /**
- * smc_table_remove_doubted() - a group that was formed takes the place of one that is doubted
+ * smc_table_remove_doubted() - a formed group replaces a doubted one
  * @groups: the table
- * @fresh: the group, from smc_table_add()
+ * @fresh: the formed group, from smc_table_add()
  *
- * Return: NULL, or a group that is never listed again; the caller has the list's reference to it,
- * and ends it.
+ * Return: NULL, or a group that is not listed again. The caller ends it, and has the reference of
+ * the list.
  */
 struct smc_group *smc_table_remove_doubted(struct smc_groups *groups,
 					   const struct smc_group *fresh)
@@ -460,13 +442,9 @@ struct smc_group *smc_table_remove_doubted(struct smc_groups *groups,
 	return NULL;
 }
 
-/**
- * smc_table_set_idle() - the group has no connections, and has to go first
- * @groups: the table
- * @group: a group that can be joined
- *
- * Only groups of the server's role can be evicted: a server may forget a group at any time, because
- * it decides about first contact.
+/*
+ * A listed group has no connections: it may be evicted if it is a server's. A server may forget a
+ * group at any time, because it decides about first contact.
  */
 void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group)
 {

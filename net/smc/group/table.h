@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of link groups of a namespace; smc_groups.lock is held unless said otherwise */
+/* The table of the link groups of a namespace. The caller holds smc_groups.lock. */
 #ifndef _NET_SMC_GROUP_TABLE_H
 #define _NET_SMC_GROUP_TABLE_H
 
@@ -7,9 +7,9 @@
 #include "group.h"
 
 /**
- * struct smc_group_caps - how many groups there may be; read without the lock
+ * struct smc_group_caps - limits of the number of groups
  * @all: in the namespace
- * @of_peer: with the peers of one address
+ * @of_peer: with the peers of one class of addresses
  */
 struct smc_group_caps {
 	unsigned int all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The transports that exist */
+/* The list of registered transports */
 
 #include <linux/errno.h>
 #include <linux/module.h>
@@ -12,12 +12,7 @@
 static DEFINE_SPINLOCK(transports_lock);
 static const struct smc_transport *transports[SMC_MODES];
 
-/**
- * smc_transport_register() - offer a transport to new connections
- * @transport: constant until unregistered
- *
- * Return: 0, or -EEXIST if the mode is taken.
- */
+/* Offer a transport to new connections. Return: 0, or -EEXIST if its mode has a transport. */
 int smc_transport_register(const struct smc_transport *transport)
 {
 	int err = 0;
@@ -32,12 +27,12 @@ int smc_transport_register(const struct smc_transport *transport)
 }
 
 /**
- * smc_transport_unregister() - offer it no longer, and end its groups
- * @transport: the transport; it has no connections, and no handshake looks at it,
- *	because they hold its module
+ * smc_transport_unregister() - stop offering a transport and end its groups
+ * @transport: the transport; it has no connections, and no handshake uses it, because each holds a
+ *	reference to the module
  *
- * May sleep. Afterwards nothing is called that is not under way, and that ends within
- * a grace period.
+ * May sleep. Afterwards only operations that have begun before are running; they end within a grace
+ * period.
  */
 void smc_transport_unregister(const struct smc_transport *transport)
 {
@@ -47,13 +42,7 @@ void smc_transport_unregister(const struct smc_transport *transport)
 	smc_group_flush(transport);
 }
 
-/**
- * smc_transport_get() - the transport of a mode
- * @mode: which
- *
- * Return: the transport, with a reference to its module for smc_transport_put(), or
- * NULL if there is none now.
- */
+/* Return: the transport of @mode with a reference to its module, or NULL. */
 const struct smc_transport *smc_transport_get(enum smc_mode mode)
 {
 	const struct smc_transport *transport;
@@ -66,20 +55,13 @@ const struct smc_transport *smc_transport_get(enum smc_mode mode)
 	return transport;
 }
 
-/**
- * smc_transport_put() - give a transport back
- * @transport: from smc_transport_get()
- */
+/* Drop the reference of smc_transport_get() */
 void smc_transport_put(const struct smc_transport *transport)
 {
 	module_put(transport->owner);
 }
 
-/**
- * smc_candidates_put() - drop the references of a list
- * @transport: whose candidates they are
- * @candidates: the list; empty afterwards
- */
+/* Drop the references of the candidates of @transport and empty the list */
 void smc_candidates_put(const struct smc_transport *transport, struct smc_candidates *candidates)
 {
 	while (candidates->nr)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The contract between connections and the ways their bytes can travel.
+ * The interface between connections and transports.
  *
- * A transport offers devices for a handshake, opens link groups, gives each
- * connection a receive buffer element, connects it with the peer's element, and
- * carries control data. It reports upward through the functions at the end of this file; by
- * smc_event_link() when a link comes or goes; by smc_path_failed() and smc_group_blame() when a
- * path or a group is of no use for further connections. What moves data and ends connections does
- * not ask which transport it is on; the handshake, the limits of link groups and monitoring do.
+ * A transport lists devices for a handshake, opens link groups, gives each connection a receive
+ * buffer element, attaches the peer's element, and carries control data. It reports events by the
+ * upcalls at the end of this file, a new or lost link by smc_event_link(), and a path or group that
+ * further connections must not use by smc_path_failed(), smc_group_blame() and smc_group_discard().
+ * Data transfer and close do not test the mode; they test @synchronous and @sparing. The handshake,
+ * the limits of link groups and monitoring test the mode.
  *
  *	handshake	candidates, candidate_put, reaches, resolve, resolve_end
  *	link group	group_open, group_named, group_close
@@ -15,7 +15,7 @@
  *	data		cdc_post, cdc_fetch, cdc_kick
  *	monitoring	group_device_name, group_link, group_memory, device_info, conn_ends
  *
- * No operation waits for the peer, or for the network. Where an answer is needed, it returns
+ * No operation waits for the peer or for the network. An operation that needs an answer returns
  * -EINPROGRESS, and smc_conn_ready() reports the answer.
  */
 #ifndef _NET_SMC_GROUP_TRANSPORT_H
@@ -33,11 +33,11 @@ struct smc_group;
 struct sock;
 
 /**
- * struct smc_address - address of a device, and all zero what its kind has not
+ * struct smc_address - address of a device; fields of other transports are zero
  * @ism: SMC-D
  * @gid: SMC-R: GID of a port
- * @mac: SMC-R: MAC address of that port
- * @vlan: SMC-R: VLAN id of a port of ours
+ * @mac: SMC-R: MAC address of the port
+ * @vlan: SMC-R: VLAN id of a local port
  */
 struct smc_address {
 	struct smc_ism_gid ism;
@@ -47,10 +47,10 @@ struct smc_address {
 };
 
 /**
- * struct smc_candidate - a device that could carry a connection
- * @variants: set of enum smc_variant that it can serve
+ * struct smc_candidate - a device that can carry a connection
+ * @variants: set of enum smc_variant that it supports
  * @address: its address. A port with GIDs for both versions of SMC-R is two candidates
- * @device: the transport's own; holds a reference until smc_candidates_put()
+ * @device: private data of the transport; holds a reference until smc_candidates_put()
  */
 struct smc_candidate {
 	u8 variants;
@@ -59,9 +59,9 @@ struct smc_candidate {
 };
 
 /**
- * struct smc_candidates - what a transport has for one TCP connection
+ * struct smc_candidates - the candidates of a transport for one TCP connection
  * @nr: number of candidates
- * @list: candidates, in order of preference
+ * @list: the candidates, in order of preference
  */
 struct smc_candidates {
 	u8 nr;
@@ -71,7 +71,7 @@ struct smc_candidates {
 #define SMC_DEVICE_NAME_LEN	64
 #define SMC_DEVICE_PORTS	2
 
-/* State of a link as numbered in the user ABI */
+/* State of a link, as numbered in the user ABI */
 enum smc_link_info_state {
 	SMC_LINK_INFO_UNUSED,
 	SMC_LINK_INFO_INACTIVE,
@@ -81,17 +81,17 @@ enum smc_link_info_state {
 
 /**
  * struct smc_link_info - a link, for monitoring
- * @number: within its group, 0 if not known yet
- * @state: how far it is
- * @device: name of our device
+ * @number: number within its group, 0 if not known yet
+ * @state: state
+ * @device: name of the local device
  * @port: number of its port
  * @ifindex: network device of the port
- * @direct: it stays within one subnet
- * @gid: our address
- * @peer_gid: the peer's
- * @user_id: our name for it
- * @peer_user_id: the peer's
- * @conns: connections on it
+ * @direct: both ends are in one subnet
+ * @gid: local GID
+ * @peer_gid: the peer's GID
+ * @user_id: local id of the link
+ * @peer_user_id: the peer's id of the link
+ * @conns: number of connections on it
  */
 struct smc_link_info {
 	u8 number;
@@ -109,10 +109,10 @@ struct smc_link_info {
 
 /**
  * struct smc_port_info - a port, for monitoring
- * @valid: there is such a port
+ * @valid: the port exists
  * @active: it can be used
- * @ifindex: its network device, or 0 if that is in another namespace
- * @links: links on it, of this namespace; for the first namespace those of all
+ * @ifindex: its network device, 0 if that is in another namespace
+ * @links: links of this namespace on it; for the first namespace those of all namespaces
  */
 struct smc_port_info {
 	bool valid;
@@ -123,7 +123,7 @@ struct smc_port_info {
 
 /**
  * struct smc_device_info - an RDMA device, for monitoring
- * @serial: number of the device, greater than that of those which came before
+ * @serial: number of the device, greater than those of devices that were added before
  * @name: its name
  * @ports: ports 1 and 2
  */
@@ -135,8 +135,8 @@ struct smc_device_info {
 
 /**
  * struct smc_group_memory - memory of a link group, for monitoring
- * @rx_bytes: receive buffers, those kept for reuse included
- * @tx_bytes: send buffers, those kept for reuse included
+ * @rx_bytes: receive buffers, including those kept for reuse
+ * @tx_bytes: send buffers, including those kept for reuse
  */
 struct smc_group_memory {
 	unsigned long rx_bytes;
@@ -144,12 +144,11 @@ struct smc_group_memory {
 };
 
 /**
- * struct smc_conn_ends - what the two ends of a connection are called, for monitoring
- * @dmb_token: our DMB (SMC-D)
- * @peer_dmb_token: the peer's (SMC-D)
- * @link: where our data goes (SMC-R)
- * @send_buffer: bytes of the ring that data is sent from; 0 if it is written straight to
- *	the peer
+ * struct smc_conn_ends - the ends of a connection, for monitoring
+ * @dmb_token: local DMB (SMC-D)
+ * @peer_dmb_token: the peer's DMB (SMC-D)
+ * @link: link on which data is sent (SMC-R)
+ * @send_buffer: bytes of the send buffer; 0 if data is written directly to the peer's ring
  */
 struct smc_conn_ends {
 	u64 dmb_token;
@@ -159,82 +158,74 @@ struct smc_conn_ends {
 };
 
 /**
- * struct smc_transport - a way for the bytes of a connection
- * @name: for messages
- * @owner: its module. Handshakes and connections hold it, groups without
- *	connections do not
- * @mode: what it is in the user ABI
- * @synchronous: the peer has taken note of control data when cdc_kick returns, so
- *	later control data cannot hide it
+ * struct smc_transport - a transport for the data of connections
+ * @name: name for messages
+ * @owner: its module. Handshakes and connections hold a reference, groups without connections do
+ *	not
+ * @mode: number in the user ABI
+ * @synchronous: the peer has processed control data when cdc_kick returns, so later control data
+ *	cannot overwrite it
  * @sparing: control data costs as much as moving many KiB, so less of it is sent
  *
- * @candidates: List the devices that could carry the connection whose TCP leg
- *	is @tcp, at most as many as fit, with a reference each. May sleep.
- * @candidate_put: Drop the reference to a candidate's device.
- * @reaches: Does the device reach this peer? For emulated devices an equal CHID
- *	does not prove it (S-22); for SMC-R version 2 there must be a route. Nothing is
- *	sent to find out. May sleep.
- * @resolve: Before first contact, and only for the device chosen: find out what else
- *	group_open and conn_attach must know of the way to this peer. @remote is its address
- *	of the TCP connection, as in struct smc_group_key; the connection is not open. May
- *	sleep. Returns 0, -EINPROGRESS while the network is asked, or another negative
- *	errno, -EAGAIN when a limit was hit. NULL if all is known.
- * @resolve_end: The handshake has ended in the midst of that. Afterwards there is no
- *	upcall. Does not sleep.
+ * @candidates: List the devices that can carry the connection whose TCP socket is @tcp, at most as
+ *	many as fit, each with a reference. May sleep.
+ * @candidate_put: Drop the reference to the device of a candidate.
+ * @reaches: Can the device reach this peer? An equal CHID of emulated devices does not prove that
+ *	(S-22); SMC-R version 2 needs a route. Sends nothing. May sleep.
+ * @resolve: Before first contact, for the selected device only: resolve the path to this peer, as
+ *	group_open and conn_attach need it. @remote is the peer's address of the TCP connection, as
+ *	in struct smc_group_key; the connection is not open. May sleep. Returns 0, -EINPROGRESS
+ *	while the network is queried, or another negative errno, -EAGAIN at a limit. NULL if there
+ *	is nothing to resolve.
+ * @resolve_end: The handshake ends while resolve is in progress. No upcall follows. Does not sleep.
  *
- * @group_open: A link group was created; @candidate is the device chosen for
- *	it. Key, addresses and first_contact are set. Take what the group needs: SMC-R
- *	creates its first link here. May sleep. Returns 0 or a negative errno.
- * @group_named: Client: is this the group that an Accept without first contact
- *	means, and is the link that it names fit for use? Its key is equal, but for
- *	the peer's address. smc_groups.lock is held; does not sleep. NULL if the key says
- *	it all.
- * @group_close: The group has no connections any more, and never will.
- * @group_device_name: For monitoring: the name that the group's device has now, or had last.
- *	SMC_DEVICE_NAME_LEN. Any context.
- * @group_link: For monitoring: link number @index, from 0, of those that there are;
- *	false if there are not so many. Any context. NULL if there are no links.
- * @group_memory: For monitoring: what the group has. Any context. NULL if it has nothing
- *	but the receive buffers of its connections.
- * @device_info: For monitoring, in the namespace @net: the first device that came after
- *	the one with the number @serial; false if there is none. May sleep. NULL if there
- *	is a better way.
+ * @group_open: Allocate the resources of a new link group; SMC-R creates its first link.
+ *	@candidate is the selected device. Key, addresses and first_contact of the group are set.
+ *	May sleep. Returns 0 or a negative errno.
+ * @group_named: Client: does an Accept without first contact name this group, and is the named link
+ *	usable? The keys are equal except for the peer's address. smc_groups.lock is held; does not
+ *	sleep. NULL if the key is sufficient.
+ * @group_close: Free the resources. The group has no connections and gets none.
+ * @group_device_name: For monitoring: the current or last name of the group's device, of
+ *	SMC_DEVICE_NAME_LEN bytes. Any context.
+ * @group_link: For monitoring: the existing link with number @index, from 0; false if there are
+ *	fewer links. Any context. NULL without links.
+ * @group_memory: For monitoring: the memory of the group. Any context. NULL if the group has only
+ *	the receive buffers of its connections.
+ * @device_info: For monitoring, in the namespace @net: the first device with a number greater than
+ *	@serial; false after the last one. May sleep. NULL for SMC-D: smcd_device_nth() lists its
+ *	devices.
  *
- * @conn_open: Give the connection a receive element of at most conn->rx.wanted
- *	bytes; set rx.base, rx.ring and rx.buffer_bytes. From then on nothing but
- *	the peer, once it knows the element, writes to it. On a server all that may be left
- *	to @conn_attach, if only a peer that has attached the element can be trusted. May
- *	sleep. Returns 0, or
- *	-EINPROGRESS while the peer must learn of new memory first, or another
- *	negative errno, -ENOBUFS when a limit was hit.
- * @conn_describe: Fill in the sender's end of an Accept or Confirm; at first
- *	contact of SMC-R version 2 also whether the link is direct, and in the Confirm
- *	the list of GIDs. All else is there already.
- * @conn_attach: The peer's end is known: make its element writable; set tx.ring,
- *	and tx.base if it can be written to by copying. The peer's values are not
- *	to be trusted. May sleep. Returns 0, -ECONNRESET if the peer has given it up
- *	already, or another negative errno.
- * @conn_settle: The last CLC message is exchanged: the client sent its Confirm, the
- *	server received it. Make sure that the link works; on first contact of
- *	SMC-R that is CONFIRM LINK. May sleep. Returns 0, -EINPROGRESS or
- *	another negative errno. NULL if there is nothing to do.
- * @conn_ends: For monitoring: what was described and attached. conn->lock is held;
- *	does not sleep.
- * @conn_detach: The peer is gone, and nothing will be written to its element any more: release
- *	it. The socket lock is held; conn_close does not run meanwhile, kicks may.
- *	Does not sleep. NULL if the peer's element is not held.
- * @conn_close: Give everything back. Called once after conn_open, whatever
- *	happened since. Afterwards there are no upcalls. May sleep.
+ * @conn_open: Give the connection a receive element of conn->rx.granted bytes or less, if possible;
+ *	the caller adjusts the charge to the actual size. Set rx.base, rx.ring and rx.buffer_bytes.
+ *	From now on only the peer writes to the element, once it knows it. A server may leave this
+ *	to @conn_attach, if it can trust only a peer that has attached the element. May sleep.
+ *	Returns 0, -EINPROGRESS while the peer must learn of new memory, or another negative errno,
+ *	-ENOBUFS at a limit.
+ * @conn_describe: Fill in the local end of an Accept or Confirm; for first contact of SMC-R
+ *	version 2 also whether the link is direct, and in the Confirm the list of GIDs. All other
+ *	fields are set.
+ * @conn_attach: Attach the peer's element, so that it can be written; set tx.ring, and tx.base if
+ *	the CPU can copy to it. The peer's values are not trusted. May sleep. Returns 0, -ECONNRESET
+ *	if the peer has already released the element, or another negative errno.
+ * @conn_settle: The last CLC message was exchanged: the client has sent its Confirm, the server has
+ *	received it. Verify the link; for first contact of SMC-R by CONFIRM LINK. May sleep. Returns
+ *	0, -EINPROGRESS or another negative errno. NULL if there is nothing to verify.
+ * @conn_ends: For monitoring: both ends, as described and attached. conn->lock is held; does not
+ *	sleep.
+ * @conn_detach: The peer is gone, and its element is not written any more: release it. The socket
+ *	lock is held; conn_close does not run at the same time, kicks may. Does not sleep. NULL if
+ *	the transport does not hold the peer's element.
+ * @conn_close: Give everything back. Called once after conn_open. No upcall follows. May sleep.
  *
- * @cdc_post: Pass control data to the peer, behind all data that was written
- *	before. conn->lock is held; does not sleep and makes no upcall.
- * @cdc_fetch: Take the control data that the peer has posted, for transports that
- *	only pass a signal of it. conn->lock is held; does not sleep. Returns
- *	false if there is none.
- * @cdc_kick: Make the peer look at what was posted, as far as posting does not
- *	do that. No lock is held; does not sleep; upcalls for other connections, and
- *	through them for this one, may come from inside. May come within a grace
- *	period after conn_close, and does nothing then.
+ * @cdc_post: Send control data to the peer, behind all data written before. conn->lock is held;
+ *	does not sleep and makes no upcall.
+ * @cdc_fetch: Get the control data that the peer has posted, on transports that only signal it.
+ *	conn->lock is held; does not sleep. Returns false without new control data.
+ * @cdc_kick: Make the peer process posted control data, if posting does not do that. No lock but
+ *	the socket lock is held; does not sleep. The kick may cause upcalls for other connections,
+ *	and through them for this one. It may run within a grace period after conn_close; then it
+ *	does nothing.
  */
 struct smc_transport {
 	const char *name;
@@ -280,64 +271,64 @@ void smc_transport_put(const struct smc_transport *transport);
 
 void smc_candidates_put(const struct smc_transport *transport, struct smc_candidates *candidates);
 
-/* Upcalls. They are implemented in conn/. */
+/* Upcalls, implemented in conn/ */
 
 /**
- * smc_conn_ready() - what an operation returned -EINPROGRESS for is known
- * @conn: the connection, in its handshake; it exists as long as the caller is in this
- *	function
- * @reason: SMC_REASON_NONE, or enum smc_reason why it did not work out
+ * smc_conn_ready() - report the result of an operation that has returned -EINPROGRESS
+ * @conn: the connection, during the handshake; the caller makes sure that it exists
+ * @reason: SMC_REASON_NONE, or the enum smc_reason of the failure
  *
- * Once for each -EINPROGRESS, unless conn_close or resolve_end comes first; it may come before the
- * operation has returned. Does not sleep; process context or softirq.
+ * Once for each -EINPROGRESS, unless conn_close or resolve_end comes first; possibly before the
+ * operation returns. Does not sleep; process context or softirq.
  */
 void smc_conn_ready(struct smc_conn *conn, u32 reason);
 
 /**
- * smc_conn_cdc_received() - control data came in for a connection
- * @conn: the connection; it exists as long as the caller is in this function
- * @cdc: what the peer says; nothing in it is trusted
+ * smc_conn_cdc_received() - apply control data of the peer
+ * @conn: the connection; the caller makes sure that it exists
+ * @cdc: the control data; not trusted
  *
- * For transports whose control data is numbered: a number that is not later than the last one makes
- * it obsolete (R-CDC-03), a failover message has that of the last one which must have arrived.
- * Does not sleep; process context or softirq; no locks held. May post and kick
- * control data for @conn in turn.
+ * For transports that number control data. Control data is ignored unless its number is later than
+ * the last one (R-CDC-03). A failover message has the number of a message that must have arrived.
+ * May post and kick control data for @conn. conn->lock is not held. Does not sleep; process context
+ * or softirq.
  */
 void smc_conn_cdc_received(struct smc_conn *conn, const struct smc_cdc *cdc);
 
 /**
- * smc_conn_signalled() - the peer has posted control data: fetch and apply it
- * @conn: the connection; it exists as long as the caller is in this function
+ * smc_conn_signalled() - fetch and apply the control data that the peer has posted
+ * @conn: the connection; the caller makes sure that it exists
  *
- * As smc_conn_cdc_received(). May come on several CPUs at once.
+ * Like smc_conn_cdc_received(). May run on several CPUs at the same time.
  */
 void smc_conn_signalled(struct smc_conn *conn);
 
 /**
- * smc_conn_lost() - the peer or the way to it is gone
- * @conn: the connection; it exists as long as the caller is in this function
+ * smc_conn_lost() - the peer, or the path to it, is gone
+ * @conn: the connection; the caller makes sure that it exists
  *
- * The application gets ECONNRESET; in the handshake, that fails. Does not sleep;
- * process context or softirq.
+ * The program gets ECONNRESET; a handshake fails or falls back. Does not sleep; process context or
+ * softirq.
  */
 void smc_conn_lost(struct smc_conn *conn);
 
 /**
- * smc_conn_forgotten() - the peer is done with the connection; it may not have said so yet
- * @conn: the connection; it exists as long as the caller is in this function
+ * smc_conn_forgotten() - the peer does not use the connection any more
+ * @conn: the connection; the caller makes sure that it exists
  *
- * If this side has closed it, the peer's last control data may be on its way, behind the messages
- * of another connection. Else the connection is lost. Does not sleep; process context or softirq.
+ * If this side has sent its final message, the peer's last control data may still arrive, behind
+ * the messages of another connection. Otherwise the connection is lost. Does not sleep; process
+ * context or softirq.
  */
 void smc_conn_forgotten(struct smc_conn *conn);
 
 /**
  * smc_conn_peer_gone() - the peer's end of the connection does not exist any more
- * @conn: the connection; it exists as long as the caller is in this function
+ * @conn: the connection; the caller makes sure that it exists
  *
- * If the peer has not said so in its last control data, which is looked at, it has aborted. A
- * connection that is not started yet learns of it when it starts. Afterwards the socket's work
- * calls conn_detach. Does not sleep; process context or softirq; no locks held.
+ * Applies the peer's last control data. Unless that ends the connection, the peer has aborted it. A
+ * connection that is not started yet handles this in smc_conn_start(). Afterwards the socket calls
+ * conn_detach. conn->lock is not held. Does not sleep; process context or softirq.
  */
 void smc_conn_peer_gone(struct smc_conn *conn);
 
