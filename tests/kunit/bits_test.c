@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading and writing that never leaves the buffer */
+/* Readers and writers never leave the buffer */
 #include <kunit/test.h>
 
 #include "../../net/smc/wire/bits.h"
@@ -35,7 +35,7 @@ static void read_high_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_get_be32(&r), 0xffffffffU);
 }
 
-/* Every kind of access, with one byte less than it needs */
+/* Each kind of access, with one byte less than it needs */
 static void read_beyond_end(struct kunit *test)
 {
 	u8 out[4] = { 0xaa, 0xaa, 0xaa, 0xaa };
@@ -71,14 +71,14 @@ static void read_beyond_end(struct kunit *test)
 	smc_skip(&r, 4);
 	KUNIT_EXPECT_TRUE(test, r.bad);
 
-	/* Nor does a huge length wrap around */
+	/* A huge length does not wrap around */
 	smc_reader_init(&r, counted, 3);
 	smc_skip(&r, 1);
 	smc_skip(&r, (size_t)-1);
 	KUNIT_EXPECT_TRUE(test, r.bad);
 }
 
-/* What fits after a failure is not read either */
+/* After a failure nothing is read, even if it would fit */
 static void read_error_sticks(struct kunit *test)
 {
 	struct smc_reader r;
@@ -136,7 +136,7 @@ static void write_numbers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, w.bad);
 }
 
-/* Every kind of access, with one byte less than it needs; nothing must be written */
+/* Each kind of access, with one byte less than it needs, writes nothing */
 static void write_beyond_end(struct kunit *test)
 {
 	static const u8 untouched[8];

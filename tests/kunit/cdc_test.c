@@ -101,7 +101,7 @@ static void malformed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_parse(bytes, SMC_CDC_LEN, &cdc), -EPROTO);
 }
 
-/* Reserved bytes and bits are not looked at */
+/* The receiver ignores reserved bytes and bits */
 static void reserved(struct kunit *test)
 {
 	struct smc_cdc cdc;
@@ -119,7 +119,7 @@ static void reserved(struct kunit *test)
 	expect_equal(test, &cdc, &message_rows[3].cdc, "reserved");
 }
 
-/* R-CDC-11: with the failover bit only sequence number and token count */
+/* R-CDC-11: with the failover bit, the receiver uses only sequence number and token */
 static void failover_hides_the_rest(struct kunit *test)
 {
 	struct smc_cdc cdc;
@@ -177,12 +177,12 @@ static void block_malformed(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_block_parse(copy, len, &cdc),
 				    len == SMC_CDC_BLOCK_LEN ? 0 : -EPROTO, "length %zu", len);
 	}
-	/* Nobody has written it yet */
+	/* The peer has not written the block yet */
 	memset(bytes, 0, sizeof(bytes));
 	KUNIT_EXPECT_EQ(test, smc_cdc_block_parse(bytes, SMC_CDC_BLOCK_LEN, &cdc), -EPROTO);
 }
 
-/* Reserved bytes, and flags which SMC-D or a consumer cursor does not have */
+/* Reserved bytes, and flags that do not exist for SMC-D or in a consumer cursor */
 static void block_reserved(struct kunit *test)
 {
 	u8 bytes[SMC_CDC_BLOCK_LEN];

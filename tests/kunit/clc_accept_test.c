@@ -43,7 +43,7 @@ static void accept_r1(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->rdma.psn, 0x010203);
 }
 
-/* V-06: R-CLC-24, there is no first contact flag in it, neither sent nor received */
+/* V-06: R-CLC-24: a Confirm has no first contact flag; it is neither sent nor accepted */
 static void confirm_r1(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -75,7 +75,7 @@ static void reserved_r1(struct kunit *test)
 	expect_same_as(test, V_05, "Accept");
 }
 
-/* A-15, R-CLC-27: element 0 does not exist, 255 does */
+/* A-15, R-CLC-27: element 0 is invalid, 255 is valid */
 static void rmbe_index(struct kunit *test)
 {
 	static const char * const vectors[] = { V_05, V_06, CAPTURED_ACCEPT, CAPTURED_CONFIRM_2 };
@@ -92,7 +92,7 @@ static void rmbe_index(struct kunit *test)
 	}
 }
 
-/* R-CLC-14, A-14: reserved codes are a matter for the handshake, not malformed */
+/* R-CLC-14, A-14: the handshake handles reserved codes; they are not malformed */
 static void reserved_codes(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -188,7 +188,7 @@ static void accept_d2(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->dmb.ism.gid_ext, 0x98191a1b1c1d1e1fULL);
 }
 
-/* V2-EMU-09: a 64-bit GID has no second half, neither sent nor received */
+/* V2-EMU-09: a 64-bit GID has no second half; it is neither sent nor read */
 static void firmware_ism(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -246,7 +246,7 @@ static void reserved_v2(struct kunit *test)
 	expect_same_as(test, D_ACCEPT, "Accept D");
 }
 
-/* V2-SEL-06: the bit means something in an Accept for SMC-R only */
+/* V2-SEL-06: the bit has a meaning only in an Accept for SMC-R */
 static void d_reason_saved(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -283,7 +283,7 @@ static void ipv4_forms(struct kunit *test)
 	memset(f->buf + 160 + 10, 0, 2);
 	expect_same_as(test, CAPTURED_CONFIRM, "right-aligned");
 
-	/* In version 1 a GID is no IP address */
+	/* In version 1 a GID is not an IP address */
 	load(test, V_05);
 	memset(f->buf + 16, 0, 12);
 	f->buf[28] = 10;
@@ -291,7 +291,7 @@ static void ipv4_forms(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->msg.accept.rdma.gid.bytes[10], 0);
 }
 
-/* V2-FCE-11 to 14, V2-TOL-11: names that must not be used never fail the handshake */
+/* V2-FCE-11 to 14, V2-TOL-11: an invalid host name does not fail the handshake */
 static void hostnames(struct kunit *test)
 {
 	static const struct {
@@ -320,7 +320,7 @@ static void hostnames(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, f->msg.accept.first_contact.hostname, rows[i].kept);
 	}
 
-	/* All zero, and zero behind the name */
+	/* All bytes zero, and zeros behind the name */
 	load(test, D_ACCEPT);
 	memset(f->buf + FCE_D + 4, 0, 32);
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
@@ -330,7 +330,7 @@ static void hostnames(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, f->msg.accept.first_contact.hostname, "");
 }
 
-/* V2-FCE-12: blanks, and no byte more than 32 */
+/* V2-FCE-12: blanks, and at most 32 bytes */
 static void hostname_built(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -349,7 +349,7 @@ static void hostname_built(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, f->built + FCE_D + 4, blanks, 32);
 }
 
-/* V2-FCE-16, V2-VER-06: SMC-D, the short form belongs to release 0 */
+/* V2-FCE-16, V2-VER-06: SMC-D; the short form is for release 0 */
 static void release_0_d(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -367,7 +367,7 @@ static void release_0_d(struct kunit *test)
 	f->buf[FCE_D + 1] |= 0x01;
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 
-	/* Release 0 in the long form: its values are not looked at (V2-HS-01) */
+	/* Release 0 in the long form: the values are ignored (V2-HS-01) */
 	load(test, D_ACCEPT);
 	f->buf[FCE_D + 1] &= 0xf0;
 	memset(f->buf + FCE_D + 36, 0xff, 16);
@@ -376,7 +376,7 @@ static void release_0_d(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fc->vendor[0], 0);
 }
 
-/* V2-FEA-21, V2-HS-09: of SMC-D there are no maximum values, but vendor options */
+/* V2-FEA-21, V2-HS-09: SMC-D has vendor options, but no maximum values */
 static void v21_values_d(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -421,7 +421,7 @@ static void v21_values_r(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, fc->vendor, "\1\2\3\4", 4);
 }
 
-/* C-03: SMC-R of release 0 in both lengths; we send the long one, without values */
+/* C-03: SMC-R of release 0 in both lengths; the sender uses the long one, without values */
 static void release_0_r(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -444,7 +444,7 @@ static void release_0_r(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_MEMEQ(test, &f->msg, &f->again, sizeof(f->msg));
 
-	/* Confirm: 164 + 16n or 148 + 16n, and byte 140 tells which */
+	/* Confirm: 164 + 16n or 148 + 16n; byte 140 distinguishes them */
 	load(test, CAPTURED_CONFIRM);
 	f->buf[FCE_R + 1] = 0x20;
 	memset(f->buf + FCE_R + 36, 0, 16);
@@ -456,7 +456,7 @@ static void release_0_r(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_MEMEQ(test, &f->msg, &f->again, sizeof(f->msg));
 
-	/* A number of GIDs that the short form has no room for */
+	/* The number of GIDs exceeds the short form */
 	f->buf[140] = 2;
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 	f->buf[140] = 9;
@@ -472,7 +472,7 @@ static void release_0_r(struct kunit *test)
 	cut(f, FCE_R + 36, 16);
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 
-	/* And there byte 140 says nothing about the form */
+	/* In release 1 byte 140 does not determine the form */
 	load(test, CAPTURED_CONFIRM);
 	f->buf[140] = 0;
 	KUNIT_EXPECT_EQ(test, parse(test), 0);
@@ -505,14 +505,14 @@ static void gid_list(struct kunit *test)
 	f->buf[156] = 9;
 	KUNIT_EXPECT_EQ(test, parse(test), -EBADMSG);
 
-	/* No list at all, or not even its count */
+	/* The list, or even its count, is missing */
 	load(test, CAPTURED_CONFIRM);
 	cut(f, 156, 20);
 	KUNIT_EXPECT_EQ(test, f->len, 160);
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 }
 
-/* V2-FCE-10: lengths which no message can have */
+/* V2-FCE-10: lengths that no message has */
 static void odd_lengths(struct kunit *test)
 {
 	static const struct {
@@ -535,7 +535,7 @@ static void odd_lengths(struct kunit *test)
 			int expected = -EPROTO;
 
 			load(test, rows[i].bytes);
-			/* What is in it does not matter without first contact (V2-TOL-07) */
+			/* Without first contact its content is ignored (V2-TOL-07) */
 			f->buf[FLAGS] &= ~0x08;
 			memset(f->buf + rows[i].fce, 0xff, sizeof(f->buf) - rows[i].fce);
 			memcpy(f->buf + len - TRAILER_LEN, f->buf, TRAILER_LEN);
@@ -556,7 +556,7 @@ static void odd_lengths(struct kunit *test)
 	}
 }
 
-/* V2-FCE-03, V2-FCE-04, C-15: with the flag it must be there */
+/* V2-FCE-03, V2-FCE-04, C-15: with the flag it is required */
 static void first_contact_without_extension(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -575,7 +575,7 @@ static void first_contact_without_extension(struct kunit *test)
 	expect_round_trip(test);
 }
 
-/* What the changed message leads to: its length, or an error */
+/* result for the changed message: its length, or an error */
 static void expect_build(struct kunit *test, int result)
 {
 	struct clc_fixture *f = test->priv;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the CLC suites share: a message to change, and two results to compare */
+/* Shared by the CLC suites: a message to change, and two results to compare */
 #ifndef _TESTS_KUNIT_CLC_FIXTURE_H
 #define _TESTS_KUNIT_CLC_FIXTURE_H
 
@@ -33,7 +33,7 @@ static inline void load(struct kunit *test, const char *hex)
 	f->len = unhex(test, hex, f->buf, sizeof(f->buf));
 }
 
-/* Parses the message, in memory that ends where it ends */
+/* Parse the message in a buffer that ends with it */
 static inline int parse(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -41,7 +41,7 @@ static inline int parse(struct kunit *test)
 	return smc_clc_parse(exact_copy(test, f->buf, f->len), f->len, &f->msg);
 }
 
-/* Makes the header say how long the message is now */
+/* Set the length in the header to the current length */
 static inline void set_length(struct clc_fixture *f, size_t len)
 {
 	f->len = len;
@@ -49,7 +49,7 @@ static inline void set_length(struct clc_fixture *f, size_t len)
 	f->buf[6] = len & 0xff;
 }
 
-/* Puts @n bytes @fill before offset @at */
+/* Insert @n bytes @fill before offset @at */
 static inline void insert(struct clc_fixture *f, size_t at, size_t n, u8 fill)
 {
 	memmove(f->buf + at + n, f->buf + at, f->len - at);
@@ -57,14 +57,14 @@ static inline void insert(struct clc_fixture *f, size_t at, size_t n, u8 fill)
 	set_length(f, f->len + n);
 }
 
-/* Takes @n bytes at offset @at away */
+/* Remove @n bytes at offset @at */
 static inline void cut(struct clc_fixture *f, size_t at, size_t n)
 {
 	memmove(f->buf + at, f->buf + at + n, f->len - at - n);
 	set_length(f, f->len - n);
 }
 
-/* Parses, builds, expects the same bytes; what was parsed is left in @f->msg */
+/* Parse and build; expect the same bytes. The parsed message stays in @f->msg. */
 static inline void expect_round_trip(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -75,7 +75,7 @@ static inline void expect_round_trip(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, f->built, f->buf, f->len);
 }
 
-/* Parses a changed message and expects the values of the original */
+/* Parse a changed message; expect the values of the original */
 static inline void expect_same_as(struct kunit *test, const char *original, const char *what)
 {
 	struct clc_fixture *f = test->priv;
@@ -87,7 +87,7 @@ static inline void expect_same_as(struct kunit *test, const char *original, cons
 	KUNIT_EXPECT_MEMEQ_MSG(test, &f->msg, &f->again, sizeof(f->msg), "%s", what);
 }
 
-/* No buffer smaller than the message must be enough, and none may be left */
+/* Building fails in each buffer that is smaller than the message */
 static inline void expect_no_space(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -102,7 +102,7 @@ static inline void expect_no_space(struct kunit *test)
 	}
 }
 
-/* Every truncation must be refused, with whatever length the header states */
+/* Parsing fails for each truncation, whatever length the header has */
 static inline void expect_truncation_refused(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;

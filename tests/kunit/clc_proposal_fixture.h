@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the suites of the Proposal share */
+/* Shared by the suites of the Proposal */
 #ifndef _TESTS_KUNIT_CLC_PROPOSAL_FIXTURE_H
 #define _TESTS_KUNIT_CLC_PROPOSAL_FIXTURE_H
 
@@ -49,7 +49,7 @@ static inline void fill(void *bytes, size_t n, u8 first)
 		*p++ = first++;
 }
 
-/* A Proposal with something in every field, as far as @offers lets it be sent */
+/* A Proposal with all fields that can be sent with @offers */
 static inline void make(struct smc_clc *msg, u8 offers, u8 nr_prefixes, u8 nr_ueids, bool seid,
 			u8 nr_ism)
 {

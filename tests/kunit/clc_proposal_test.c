@@ -39,7 +39,7 @@ static void v1_ipv6(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->subnet.prefixes[1].len, 64);
 }
 
-/* V-04: R-CLC-07, any growth area; R-CLC-08, but we send none */
+/* V-04: R-CLC-07, any growth area; R-CLC-08, but the sender adds none */
 static void v1_growth_area(struct kunit *test)
 {
 	static const u16 sizes[] = { 1, 4, 39, 40, 41, 500 };
@@ -59,7 +59,7 @@ static void v1_growth_area(struct kunit *test)
 	}
 }
 
-/* As large as an offset can make it */
+/* The largest size that an offset allows */
 static void v1_growth_area_huge(struct kunit *test)
 {
 	const size_t len = 65535;
@@ -74,7 +74,7 @@ static void v1_growth_area_huge(struct kunit *test)
 	buf[6] = 0xff;
 	memcpy(buf + len - 4, f->buf, 4);
 
-	/* The subnet of 8 bytes just fits before the trailer, or does not */
+	/* The subnet of 8 bytes just fits before the trailer, or does not fit */
 	offset = len - 4 - 8 - 40;
 	buf[SUBNET_OFFSET] = offset >> 8;
 	buf[SUBNET_OFFSET + 1] = offset;
@@ -88,7 +88,7 @@ static void v1_growth_area_huge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_clc_parse(buf, len, &f->msg), -EPROTO);
 }
 
-/* R-CLC-04: to version 1 the low bits of the flags are reserved */
+/* R-CLC-04: in version 1 the low bits of the flags are reserved */
 static void v1_reserved(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -121,7 +121,7 @@ static void subnet_limits(struct kunit *test)
 	f->buf[64] = 129;
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 
-	/* More are stated than there are */
+	/* More prefixes are stated than present */
 	load(test, V_03);
 	f->buf[47] = 3;
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
@@ -138,12 +138,12 @@ static void subnet_limits(struct kunit *test)
 	f->buf[47] = 9;
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 
-	/* Fewer are stated than there are: bytes that nobody knows */
+	/* Fewer prefixes are stated than present: unknown bytes */
 	f->buf[47] = 1;
 	KUNIT_EXPECT_EQ(test, parse(test), 0);
 }
 
-/* With prefixes the IPv4 fields mean nothing */
+/* With prefixes the IPv4 fields are ignored */
 static void subnet_ipv6_hides_ipv4(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -154,8 +154,8 @@ static void subnet_ipv6_hides_ipv4(struct kunit *test)
 }
 
 /*
- * A later version in the shape of version 1 offers SMC-R version 1 if it says so;
- * for anything else it has no room (A-03).
+ * A later version in the form of version 1 can offer SMC-R version 1. That form has no space for
+ * any other offer (A-03).
  */
 static void later_version_in_v1_shape(struct kunit *test)
 {
@@ -179,17 +179,17 @@ static void later_version_in_v1_shape(struct kunit *test)
 				rows[i].offers ? 24 : 0);
 	}
 
-	/* Nothing of version 1 is offered, so there must be the longer base */
+	/* Version 1 is not offered, so the longer base is required */
 	load(test, V_02);
 	f->buf[FLAGS] = 0x22;
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
-	/* Nothing at all */
+	/* No offer at all */
 	f->buf[FLAGS] = 0x2a;
 	KUNIT_EXPECT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_EQ(test, f->msg.proposal.offers, 0);
 }
 
-/* The worked offsets: V2-PRO-01, V2-PRO-02, V2-PRO-05, V2-PRO-06 */
+/* The offsets of the specification's examples: V2-PRO-01, V2-PRO-02, V2-PRO-05, V2-PRO-06 */
 static const struct offset_row {
 	const char *name;
 	u8 offers, nr_prefixes, nr_ueids;
@@ -243,7 +243,7 @@ static void worked_offsets(struct kunit *test)
 	}
 }
 
-/* V2-SEL-03, V2-VER-01: all 15 mixes of offers, and what goes into each */
+/* V2-SEL-03, V2-VER-01: all 15 combinations of offers, and the fields of each */
 static void mixes(struct kunit *test)
 {
 	static const u8 no_bytes[16];
@@ -288,7 +288,7 @@ static void mixes(struct kunit *test)
 	}
 }
 
-/* V2-TOL-02: but for flags, length and offset the same as version 1 */
+/* V2-TOL-02: only flags, length and offset differ from version 1 */
 static void v1_fields_keep_their_place(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -302,7 +302,7 @@ static void v1_fields_keep_their_place(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, f->built + 40, f->buf + 80, 8);
 }
 
-/* V2-PRO-03: go where the offsets point, over bytes that nobody knows */
+/* V2-PRO-03: follow the offsets across unknown bytes */
 static void follow_offsets(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -310,7 +310,7 @@ static void follow_offsets(struct kunit *test)
 	make(&f->msg, ALL, 2, 2, true, 2);
 	build(test);
 	f->again = f->msg;
-	/* 80 subnet 42, 122 V2 40 + 64, 226 SMC-D; pad them from the last to the first */
+	/* 80 subnet 42, 122 V2 40 + 64, 226 SMC-D; pad from the last to the first */
 	insert(f, 226, 12, 0xff);
 	put16(f, 122 + 6, get16(f, 122 + 6) + 12);
 	insert(f, 122, 7, 0xff);
@@ -322,7 +322,7 @@ static void follow_offsets(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &f->msg, &f->again, sizeof(f->msg));
 }
 
-/* V2-PRO-13, V2-PRO-14, S-18: reserved bytes do not count */
+/* V2-PRO-13, V2-PRO-14, S-18: reserved bytes are ignored */
 static void reserved(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -342,15 +342,15 @@ static void reserved(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &f->msg, &f->again, sizeof(f->msg));
 }
 
-/* S-18: no extension may start before the end of the previous one, or after the message */
+/* S-18: an extension starts neither before the end of the previous one nor behind the message */
 static void offsets_overlap(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
 	u32 offset;
 
 	/*
-	 * V2 extension, without a subnet: behind the base, and its 40 bytes within the message.
-	 * Between the two any byte may turn out to be the number of EIDs.
+	 * V2 extension without a subnet: it starts behind the base, and its 40 bytes are in the
+	 * message. Any byte between the two may be parsed as the number of EIDs.
 	 */
 	for (offset = 1; offset < 65536; offset += offset < 300 ? 1 : 97) {
 		int err;
@@ -363,7 +363,7 @@ static void offsets_overlap(struct kunit *test)
 					    offset);
 	}
 
-	/* V2 extension, with a subnet: behind that */
+	/* V2 extension with a subnet: it starts behind the subnet */
 	for (offset = 1; offset < 36; offset++) {
 		make(&f->msg, ALL, 0, 0, false, 0);
 		build(test);
@@ -371,7 +371,7 @@ static void offsets_overlap(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, parse(test), -EPROTO, "offset %u", offset);
 	}
 
-	/* SMC-D extension: behind the EIDs, and not beyond the end */
+	/* SMC-D extension: it starts behind the EIDs and within the message */
 	for (offset = 1; offset < 65536; offset += offset < 300 ? 1 : 97) {
 		load(test, D_PROPOSAL);
 		put16(f, 80 + 6, offset);
@@ -379,7 +379,7 @@ static void offsets_overlap(struct kunit *test)
 				    offset);
 	}
 
-	/* Subnet: offsets below 40 make it a Proposal in the shape of version 1 */
+	/* Subnet: an offset below 40 means a Proposal in the form of version 1 */
 	for (offset = 40; offset < 65536; offset += offset < 300 ? 1 : 97) {
 		make(&f->msg, SMC_VARIANT_R1 | SMC_VARIANT_R2, 0, 1, false, 0);
 		build(test);
@@ -389,7 +389,7 @@ static void offsets_overlap(struct kunit *test)
 	}
 }
 
-/* V2-TOL-10: without version 1 nobody looks at the subnet */
+/* V2-TOL-10: without version 1 the subnet is ignored */
 static void subnet_ignored(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -428,7 +428,7 @@ static void fields_of_other_types(struct kunit *test)
 	expect_same_as(test, D_PROPOSAL, "SMC-D only");
 }
 
-/* SMC-D version 1, with the area of version 2 but its own version number */
+/* SMC-D version 1, with the area of version 2 but version number 1 */
 static void smcd_v1(struct kunit *test)
 {
 	static const u8 zeros[32];
@@ -446,7 +446,7 @@ static void smcd_v1(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->ism.gid, 0x6061626364656667ULL);
 	KUNIT_EXPECT_EQ(test, p->subnet.ipv4_len, 24);
 
-	/* To version 1 everything behind the GID is reserved */
+	/* In version 1 all bytes behind the GID are reserved */
 	f->again = f->msg;
 	memset(f->buf + ISM_CHID, 0xff, 32);
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
@@ -497,7 +497,7 @@ static void build_refuses(struct kunit *test)
 	REFUSED();
 #undef REFUSED
 
-	/* What is not offered does not matter */
+	/* Fields of types that are not offered are ignored */
 	make(&f->msg, SMC_VARIANT_R1, 0, 0, false, 0);
 	p->v2.nr_ueids = 9;
 	p->v2.nr_ism = 9;

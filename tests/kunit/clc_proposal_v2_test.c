@@ -40,13 +40,13 @@ static void loopback_ism(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, p->v2.ism_unpaired);
 	KUNIT_EXPECT_FALSE(test, p->v2.has_seid);
 	KUNIT_EXPECT_TRUE(test, smc_eid_is_none(&p->v2.seid));
-	/* V2-FEA-14: values of SMC-R are not there */
+	/* V2-FEA-14: the values of SMC-R are absent */
 	KUNIT_EXPECT_EQ(test, p->v2.max_conns, 0);
 	KUNIT_EXPECT_EQ(test, p->v2.max_links, 0);
 	KUNIT_EXPECT_EQ(test, p->v2.features, SMC_FEATURE_EMULATED_ISM);
 }
 
-/* V2-VER-06, V2-HS-02: version 2.0 has no values of version 2.1, sent or received */
+/* V2-VER-06, V2-HS-02: release 0 has no values of release 1; they are neither sent nor read */
 static void release_0(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -68,7 +68,7 @@ static void release_0(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &v2->vendor, zeros, 8);
 }
 
-/* V2-VND-02, V2-VND-03: without a vendor there are no options, sent or received */
+/* V2-VND-02, V2-VND-03: without a vendor the options are neither sent nor read */
 static void vendor(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -94,7 +94,7 @@ static void vendor(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, f->buf + VENDOR, zeros, 8);
 }
 
-/* V2-VER-10: a later release, with feature bits that nobody knows */
+/* V2-VER-10: a later release, with unknown feature bits */
 static void later_release(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -108,7 +108,7 @@ static void later_release(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->msg.proposal.v2.features, 0xffff);
 }
 
-/* V2-PRO-04, S-17: version 2 without its extension is not offered */
+/* V2-PRO-04, S-17: version 2 without its extension counts as not offered */
 static void no_v2_extension(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -137,7 +137,7 @@ static void no_v2_extension(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->offers, 0);
 }
 
-/* Type bits say that version 2 is not offered, whatever else is there */
+/* The type bits do not offer version 2; its extensions are ignored */
 static void v2_type_none(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -171,14 +171,14 @@ static void too_many_ueids(struct kunit *test)
 		load(test, CAPTURED_PROPOSAL);
 		f->buf[80] = n;
 		KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
-		/* Nor may they reach into the extension behind them */
+		/* EIDs must not overlap the next extension */
 		load(test, D_PROPOSAL);
 		f->buf[80] = n;
 		KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 	}
 }
 
-/* V2-EID-11: the flag decides, and needs the extension */
+/* V2-EID-11: the flag decides, and requires the extension */
 static void seid(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -193,13 +193,13 @@ static void seid(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, v2->has_seid);
 	KUNIT_EXPECT_TRUE(test, smc_eid_equal(&v2->seid, &eid));
 
-	/* The extension is there, the flag is not */
+	/* The extension is present, the flag is not set */
 	f->buf[83] &= ~0x01;
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_FALSE(test, v2->has_seid);
 	KUNIT_EXPECT_TRUE(test, smc_eid_is_none(&v2->seid));
 
-	/* The flag is there, the extension is not */
+	/* The flag is set, the extension is absent */
 	f->buf[83] |= 0x01;
 	put16(f, 80 + 6, 0);
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
@@ -226,7 +226,7 @@ static void ism_entries(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 	}
 
-	/* Entries without an extension to hold them */
+	/* Entries without the extension that holds them */
 	load(test, D_PROPOSAL);
 	put16(f, 80 + 6, 0);
 	KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
@@ -240,13 +240,13 @@ static void ism_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->msg.proposal.v2.nr_ism, 0);
 }
 
-/* V2-EMU-05, S-22, S-23: extended GIDs take two neighbours with one CHID, left to right */
+/* V2-EMU-05, S-22, S-23: an extended GID takes two neighbours with one CHID, left to right */
 static const struct pairing_row {
 	const char *name;
 	u8 n;
 	u16 chids[8];
 	u8 devices;
-	u8 index[8];		/* entry each device starts at */
+	u8 index[8];		/* first entry of each device */
 	bool unpaired;
 } pairing_rows[] = {
 	{ "one pair", 2, { 0xffff, 0xffff }, 1, { 0 }, false },
@@ -297,7 +297,7 @@ static void ism_pairing(struct kunit *test)
 	}
 }
 
-/* S-16, V2-EMU-02: no emulated device is associated with an interface */
+/* S-16, V2-EMU-02: an emulated device is not associated with an interface */
 static void emulated_chid_in_base(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;

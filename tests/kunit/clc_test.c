@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all CLC messages share: framing; and the Decline, codes and names */
+/* Framing of all CLC messages; the Decline; codes and names */
 #include <kunit/test.h>
 
 #include "clc_fixture.h"
@@ -38,7 +38,7 @@ static void load_vector(struct kunit *test)
 	load(test, vector->bytes);
 }
 
-/* R-CLC-03: what we build is bit for bit what the vectors say */
+/* R-CLC-03: built messages equal the vectors bit for bit */
 static void round_trip(struct kunit *test)
 {
 	load_vector(test);
@@ -46,7 +46,7 @@ static void round_trip(struct kunit *test)
 	expect_no_space(test);
 }
 
-/* The header alone tells how much there is to read (R-CLC-26) */
+/* The header alone determines the number of bytes to read (R-CLC-26) */
 static void header(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -81,7 +81,7 @@ static void truncated(struct kunit *test)
 	expect_truncation_refused(test);
 }
 
-/* The same with a header that agrees, and the trailer at the new end */
+/* The same with a matching header, and the trailer at the new end */
 static void shortened(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -93,12 +93,12 @@ static void shortened(struct kunit *test)
 		load_vector(test);
 		memcpy(f->buf + len - 4, f->buf, 4);
 		set_length(f, len);
-		/* Whether this is a message or not: nothing beyond it may be read */
+		/* The parser reads nothing behind the message, valid or not */
 		parse(test);
 	}
 }
 
-/* Too long, with and without a header that agrees */
+/* Too long, with and without a matching header */
 static void lengthened(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -110,14 +110,14 @@ static void lengthened(struct kunit *test)
 	load_vector(test);
 	memcpy(f->buf + f->len - 3, f->buf, 4);
 	set_length(f, f->len + 1);
-	/* Only a Proposal has room for bytes that nobody knows */
+	/* Only a Proposal may have unknown bytes */
 	if (f->buf[4] == SMC_CLC_PROPOSAL)
 		KUNIT_EXPECT_EQ(test, parse(test), 0);
 	else
 		KUNIT_EXPECT_NE(test, parse(test), 0);
 }
 
-/* R-CLC-02: every byte of both eye catchers */
+/* R-CLC-02: each byte of both eye catchers */
 static void eye_catchers(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -132,7 +132,7 @@ static void eye_catchers(struct kunit *test)
 	}
 }
 
-/* The other known eye catcher in the trailer will do in a Decline only (V2-DCL-02, S-30) */
+/* Only a Decline may have the other eye catcher in the trailer (V2-DCL-02, S-30) */
 static void eye_catchers_differ(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -142,7 +142,7 @@ static void eye_catchers_differ(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, parse(test), f->buf[4] == SMC_CLC_DECLINE ? 0 : -EBADMSG);
 }
 
-/* R-CLC-25: types that do not exist */
+/* R-CLC-25: unknown types */
 static void types(struct kunit *test)
 {
 	static const u8 wrong[] = { 0, 5, 6, 0x81, 0xff };
@@ -156,7 +156,7 @@ static void types(struct kunit *test)
 	}
 }
 
-/* R-CLC-05, A-03: only a Proposal can come from the future, nothing from version 0 */
+/* R-CLC-05, A-03: only a Proposal may have a later version; no message has version 0 */
 static void versions(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -173,7 +173,7 @@ static void versions(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, parse(test), -EBADMSG);
 }
 
-/* Lengths at the edges of what a kind of message can have (R-CLC-12) */
+/* The smallest and largest length of each type (R-CLC-12) */
 static const struct length_row {
 	u8 type, version;
 	bool smcd;
@@ -220,7 +220,7 @@ static void lengths(struct kunit *test)
 	}
 }
 
-/* V2-PRO-15: a Proposal of SMC-D has the eye catcher of SMC-R all the same */
+/* V2-PRO-15: a Proposal of SMC-D has the eye catcher of SMC-R, too */
 static void proposal_of_smcd_eye_catcher(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -281,7 +281,7 @@ static void decline_v2(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, decline->reason_r1, 0x03070000);
 }
 
-/* V2-TOL-08: version 2 in the short form. Between the forms there is nothing */
+/* V2-TOL-08: version 2 in the short form; lengths between the two forms are invalid */
 static void decline_lengths(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
@@ -357,7 +357,7 @@ static void codes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_clc_buffer_code(0xffffffff), 5);
 }
 
-/* V-20, A-06: write target of an element, with cursor 4 or 1004 on top */
+/* V-20, A-06: write position in an element, plus cursor 4 or 1004 */
 static void element_offsets(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, smc_clc_rmbe_offset(1, 16384) + 4, 0x4);

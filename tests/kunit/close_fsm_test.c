@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a connection ends: every row of the table against one that was derived
- * from RFC 7609, 4.8.1 and 4.8.2, and properties of two tables that talk.
+ * The end of a connection: each row of the table against one derived from RFC 7609, 4.8.1 and
+ * 4.8.2, and properties of two state machines that exchange messages.
  */
 #include <kunit/test.h>
 
@@ -17,10 +17,9 @@
 	{ SMC_CLOSE_##from, SMC_CLOSE_##event, SMC_CLOSE_##to, actions }
 
 /*
- * All of the table. An abort while own "closed" was not sent yet: R-ABT-02,
- * R-ABT-06 to R-ABT-08. After it was: R-CDC-10, R-CLS-15, R-CLS-16, R-CLS-19,
- * R-ABT-12, A-37. A peer that has sent "closed" does not answer an abort (R-ABT-12),
- * so nobody waits for it.
+ * The whole table. Abort before own "closed": R-ABT-02, R-ABT-06 to R-ABT-08. Abort after it:
+ * R-CDC-10, R-CLS-15, R-CLS-16, R-CLS-19, R-ABT-12, A-37. A peer that has sent "closed" does not
+ * answer an abort (R-ABT-12), so this side does not wait for the answer.
  */
 static const struct row {
 	enum smc_close_state from;
@@ -37,7 +36,7 @@ static const struct row {
 	ROW(ACTIVE, TIMEOUT, ABORT_WAIT, "Aewr"),
 	ROW(ACTIVE, PEER_ABORTED, CLOSED, "Aewrf"),
 
-	/* R-CLS-07, R-CLS-09; a close that comes later: A-36 */
+	/* R-CLS-07, R-CLS-09; a later close: A-36 */
 	ROW(PEER_WAIT1, SHUT_WR, PEER_WAIT1, ""),
 	ROW(PEER_WAIT1, CLOSE, PEER_WAIT1_CLOSED, "Cw"),
 	ROW(PEER_WAIT1, PEER_DONE, PEER_WAIT2, "e"),
@@ -136,7 +135,7 @@ static const struct row {
 	ROW(ABORT_WAIT, PEER_ABORTED, CLOSED, "f"),
 	ROW(ABORT_WAIT, TIMEOUT, CLOSED, "f"),
 
-	/* The end: nothing can follow, least of all a second f */
+	/* The final state: no event has an action, in particular no second f */
 	ROW(CLOSED, SHUT_WR, CLOSED, ""),
 	ROW(CLOSED, CLOSE, CLOSED, ""),
 	ROW(CLOSED, ABORT, CLOSED, ""),
@@ -167,7 +166,7 @@ static u8 action_bit(char letter)
 	return 0;
 }
 
-/* RFC 7609, 4.8: all rows, and each pair of state and event in just one of them */
+/* RFC 7609, 4.8: all rows, and each pair of state and event in exactly one of them */
 static void every_row(struct kunit *test)
 {
 	u8 seen[SMC_CLOSE_STATES][SMC_CLOSE_EVENTS] = {};
@@ -191,7 +190,7 @@ static void every_row(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(rows), SMC_CLOSE_STATES * SMC_CLOSE_EVENTS);
 }
 
-/* Marks every state that any events can lead to from @start, itself included */
+/* Mark each state that events can reach from @start, including @start */
 static void mark_reachable(enum smc_close_state start, bool *marked)
 {
 	bool more = true;
@@ -211,7 +210,7 @@ static void mark_reachable(enum smc_close_state start, bool *marked)
 	}
 }
 
-/* R-CDC-10, R-CLS-19, R-ABT-12: "closed" and "abnormal close" are last words */
+/* R-CDC-10, R-CLS-19, R-ABT-12: "closed" and "abnormal close" are final messages */
 static void nothing_after_last_word(struct kunit *test)
 {
 	int from, by, state, event, checked = 0;
@@ -239,7 +238,7 @@ static void nothing_after_last_word(struct kunit *test)
 	KUNIT_EXPECT_GT(test, checked, 0);
 }
 
-/* One message says at most one thing; "done" is never said twice (R-CLS-02) */
+/* One step sends at most one flag; "done" is sent at most once (R-CLS-02) */
 static void one_word_at_a_time(struct kunit *test)
 {
 	int from, event, state;
@@ -265,7 +264,7 @@ static void one_word_at_a_time(struct kunit *test)
 	}
 }
 
-/* The flags stay set in every later CDC message, so each event comes many times */
+/* Each later CDC message repeats the flags, so each event occurs many times */
 static void repeated_peer_events(struct kunit *test)
 {
 	static const enum smc_close_event peer[] = {
@@ -277,7 +276,7 @@ static void repeated_peer_events(struct kunit *test)
 		for (first = 0; first < ARRAY_SIZE(peer); first++) {
 			enum smc_close_state now = smc_close_step(state, peer[first]).next;
 
-			/* "closed" implies "done", and the abort both of them */
+			/* "closed" implies "done", and the abort implies both */
 			for (again = 0; again <= first; again++) {
 				struct smc_close_step step = smc_close_step(now, peer[again]);
 
@@ -290,7 +289,7 @@ static void repeated_peer_events(struct kunit *test)
 	}
 }
 
-/* R-CLS-15, R-ABT-05, R-ABT-11: a silent peer cannot hold a state, nor the buffer */
+/* R-CLS-15, R-ABT-05, R-ABT-11: a timeout ends each state of a silent peer and frees the buffer */
 static void silence_ends(struct kunit *test)
 {
 	int from;
@@ -311,7 +310,7 @@ static void silence_ends(struct kunit *test)
 	}
 }
 
-/* R-CLS-08, R-CLS-13, R-CLS-14: both close, in either order and from any state */
+/* R-CLS-08, R-CLS-13, R-CLS-14: both sides close, in either order and from any state */
 static void both_close(struct kunit *test)
 {
 	static const enum smc_close_event orders[][2] = {
@@ -337,8 +336,8 @@ static void both_close(struct kunit *test)
 }
 
 /*
- * R-RMB-13, R-CLS-20, R-ABT-11: the buffer is freed by the step into CLOSED and
- * by no other; the last word of both ends was said by then, or one gave up.
+ * R-RMB-13, R-CLS-20, R-ABT-11: only the step into CLOSED frees the buffer. By then both sides have
+ * sent their final message, or one side has given up.
  */
 static void free_at_the_end(struct kunit *test)
 {
@@ -363,12 +362,12 @@ static void free_at_the_end(struct kunit *test)
 }
 
 /*
- * Two ends and what is on its way between them, oldest word first. An end says
- * two words at most: "done", then one of the last words.
+ * Two sides and the messages between them, oldest first. A side sends at most two messages: "done",
+ * then a final one.
  */
 struct end {
 	u8 state;
-	u8 said[2];	/* 0: nothing; else the event it will be for the other */
+	u8 said[2];	/* 0: empty; else the event that the message causes at the other side */
 };
 
 #define END_CODES	(SMC_CLOSE_STATES * 16)
@@ -409,7 +408,7 @@ static void pair_from_code(u16 code, struct end pair[2])
 	}
 }
 
-/* An event at one end; its words go on their way. Return: the actions */
+/* Apply an event at one side and send its messages. Return: the actions */
 static u8 happens(struct kunit *test, struct end *end, u8 event)
 {
 	struct smc_close_step step = smc_close_step(end->state, event);
@@ -429,7 +428,7 @@ static u8 happens(struct kunit *test, struct end *end, u8 event)
 	return step.actions;
 }
 
-/* The oldest word of @from arrives at @to */
+/* Deliver the oldest message of @from to @to */
 static u8 arrives(struct kunit *test, struct end *from, struct end *to)
 {
 	u8 word = from->said[0];
@@ -439,7 +438,7 @@ static u8 arrives(struct kunit *test, struct end *from, struct end *to)
 	return word ? happens(test, to, word) : 0;
 }
 
-/* Has the end in this state said its last word? */
+/* Has the side in this state sent its final message? */
 static bool is_silent(u8 state)
 {
 	return state == SMC_CLOSE_PEER_WAIT1_CLOSED || state == SMC_CLOSE_PEER_WAIT2_CLOSED ||
@@ -447,7 +446,7 @@ static bool is_silent(u8 state)
 	       state == SMC_CLOSE_CLOSED;
 }
 
-/* All that can come next at end @i: one of the events, or what the other end said */
+/* Each possible next step of side @i: one of the events, or a message of the other side */
 static void explore(struct kunit *test, u8 *seen, const struct end pair[2], int i,
 		    const u8 *events, int nr_events)
 {
@@ -461,7 +460,7 @@ static void explore(struct kunit *test, u8 *seen, const struct end pair[2], int 
 			actions = happens(test, &next[i], events[k]);
 		else
 			actions = arrives(test, &next[!i], &next[i]);
-		/* Unless it gave up itself, nobody writes there any more (R-CLS-20) */
+		/* Unless this side gave up, the other one writes no more (R-CLS-20) */
 		if (actions & SMC_CLOSE_FREE && k == nr_events)
 			KUNIT_ASSERT_TRUE(test, is_silent(next[!i].state));
 		if (!seen[pair_code(next)])	/* 1: to be explored, 2: done */
@@ -469,7 +468,7 @@ static void explore(struct kunit *test, u8 *seen, const struct end pair[2], int 
 	}
 }
 
-/* Marks all pairs that the events at both ends lead to. Return: their number */
+/* Mark all pairs of states that events at both sides can reach. Return: their number */
 static int explore_all(struct kunit *test, u8 *seen, const u8 *events, int nr_events)
 {
 	struct end pair[2] = {};
@@ -492,8 +491,8 @@ static int explore_all(struct kunit *test, u8 *seen, const u8 *events, int nr_ev
 }
 
 /*
- * R-CLS-17, R-CLS-20: whatever two well-behaved ends did before and whatever
- * crossed on the way, once both have closed both get to CLOSED without an abort.
+ * R-CLS-17, R-CLS-20: once both well-behaved sides have closed, both reach CLOSED without an abort,
+ * regardless of their earlier steps and of crossing messages.
  */
 static void two_ends_close(struct kunit *test)
 {
@@ -521,8 +520,8 @@ static void two_ends_close(struct kunit *test)
 }
 
 /*
- * R-ABT-02, R-ABT-07, R-ABT-09, R-ABT-12, A-37: the same with aborts at any time.
- * No end is left waiting, also when "closed" and an abort have crossed.
+ * R-ABT-02, R-ABT-07, R-ABT-09, R-ABT-12, A-37: the same with aborts at any time. Each
+ * side reaches CLOSED, even if "closed" and an abort cross.
  */
 static void two_ends_abort(struct kunit *test)
 {
@@ -549,7 +548,7 @@ static void two_ends_abort(struct kunit *test)
 	}
 }
 
-/* Name, number and whether both ends are done, as tools and sockets see a state */
+/* Name, number and "both sides are done" of each state, as tools and sockets see it */
 static const struct shown_row {
 	enum smc_close_state state;
 	const char *name;

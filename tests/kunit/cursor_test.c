@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cursor arithmetic: the tables of V-20, the bounds of D3, and a naive model */
+/* Cursor arithmetic: the tables of V-20, the bounds of D3, and a simple model */
 #include <kunit/test.h>
 
 #include "../../net/smc/wire/cursor.h"
@@ -143,7 +143,7 @@ static void moved(struct kunit *test)
 	}
 }
 
-/* The case that breaks a consumer which believes in mirrored wraps */
+/* A consumer that expects mirrored wraps fails here */
 static void moved_mirrored(struct kunit *test)
 {
 	struct smc_ring ring = EYE_CATCHER_RING(10000);
@@ -173,7 +173,7 @@ static void split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, part[0].len, 10);
 	KUNIT_EXPECT_EQ(test, part[1].len, 0);
 
-	/* Up to the end is one part, one byte more is two */
+	/* Up to the end is one part; one byte more makes two */
 	KUNIT_EXPECT_EQ(test, smc_ring_split(&ring, at(9990, 1), 10, part), 1);
 	KUNIT_EXPECT_EQ(test, part[0].len, 10);
 	KUNIT_EXPECT_EQ(test, smc_ring_split(&ring, at(9990, 1), 11, part), 2);
@@ -188,7 +188,7 @@ static void split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, part[1].len, 1000);
 }
 
-/* Scenarios 4 and 5 of the RFC as far as cursors take part (R-CUR-10, R-BLK-01) */
+/* The cursors in scenarios 4 and 5 of the RFC (R-CUR-10, R-BLK-01) */
 static void scenarios(struct kunit *test)
 {
 	struct smc_ring ring = EYE_CATCHER_RING(10000);
@@ -218,8 +218,8 @@ static u32 next_random(u32 *state)
 }
 
 /*
- * The same walk with cursors and with plain 64-bit byte counts (R-CUR-06): the
- * cursors must always say what the counts say.
+ * The same walk with cursors and with plain 64-bit byte counts (R-CUR-06): both must agree after
+ * each step.
  */
 static void against_model(struct kunit *test)
 {

@@ -59,7 +59,7 @@ static void eid_syntax(struct kunit *test)
 	}
 }
 
-/* Characters that no C string can hold */
+/* Characters that a C string cannot hold */
 static void eid_invalid_bytes(struct kunit *test)
 {
 	struct smc_eid eid;
@@ -139,10 +139,10 @@ static void eid_from_seed(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, buf, "0123456789ABCDEFFEDCBA9876543210");
 }
 
-/* As the existing tools and kernels take them, see the user ABI */
+/* As existing tools and kernels accept them, see the user ABI */
 static const struct pnetid_row {
 	const char *text;
-	const char *stored;	/* NULL: refused */
+	const char *stored;	/* NULL: rejected */
 } pnetid_rows[] = {
 	{ "NET1", "NET1" },
 	{ "net1", "NET1" },

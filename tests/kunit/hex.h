@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages as text, written the way the specifications print them */
+/* Messages as text, in the notation of the specifications */
 #ifndef _TESTS_KUNIT_HEX_H
 #define _TESTS_KUNIT_HEX_H
 
@@ -18,7 +18,7 @@ static inline int unhex_digit(char c)
 	return -1;
 }
 
-/* Fills @out from hexadecimal text, in which blanks do not count, and returns the length */
+/* Convert hexadecimal text to bytes in @out; blanks are skipped. Return: the length */
 static inline size_t unhex(struct kunit *test, const char *text, u8 *out, size_t size)
 {
 	size_t digits = 0;
@@ -40,7 +40,7 @@ static inline size_t unhex(struct kunit *test, const char *text, u8 *out, size_t
 	return digits / 2;
 }
 
-/* A copy without a byte behind it, so that KASAN or ASan sees every access beyond */
+/* An exact copy, so that KASAN or ASan detects each access behind it */
 static inline u8 *exact_copy(struct kunit *test, const void *bytes, size_t len)
 {
 	u8 *copy = kunit_kzalloc(test, len ? len : 1, GFP_KERNEL);

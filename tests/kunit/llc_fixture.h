@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the LLC suites share: messages, one to change, and two results to compare */
+/* Shared by the LLC suites: messages, one to change, and two results to compare */
 #ifndef _TESTS_KUNIT_LLC_FIXTURE_H
 #define _TESTS_KUNIT_LLC_FIXTURE_H
 
@@ -11,7 +11,7 @@
 #include "hex.h"
 #include "vectors.h"
 
-/* V_nn are the test vectors of RFC 7609, V2_ were made from the layouts of SMC Version 2 */
+/* V_nn are the test vectors of RFC 7609; V2_ follow the layouts of SMC Version 2 */
 #define GID_C		"FE80000000000000000000FFFE00000C "
 #define MAC_A		"02000000000A "
 #define MAC_B		"02000000000B "
@@ -65,7 +65,7 @@ static inline int llc_fixture_init(struct kunit *test)
 	return test->priv ? 0 : -ENOMEM;
 }
 
-/* A message which starts with @hex; the rest up to @len bytes is zero */
+/* A message that starts with @hex; the rest up to @len bytes is zero */
 static inline void load_len(struct kunit *test, const char *hex, size_t len)
 {
 	struct llc_fixture *f = test->priv;
@@ -80,7 +80,7 @@ static inline void load(struct kunit *test, const char *hex)
 	load_len(test, hex, SMC_LLC_LEN);
 }
 
-/* Parses the message, in memory that ends where it ends */
+/* Parse the message in a buffer that ends with it */
 static inline int parse(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -114,7 +114,7 @@ static inline void expect_round_trip(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, f->built, f->buf, f->len);
 }
 
-/* Parses a changed message and expects the values of the original */
+/* Parse a changed message; expect the values of the original */
 static inline void expect_same_as(struct kunit *test, const char *original, const char *what)
 {
 	struct llc_fixture *f = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may start what in link layer control: both tables against ones derived from
- * RFC 7609, 3.5.5.3 and C.7, and properties of two ends that talk.
+ * Which side may start which exchange of link layer control: both tables against tables derived
+ * from RFC 7609, 3.5.5.3 and C.7, and properties of two sides that exchange messages.
  */
 #include <kunit/test.h>
 
@@ -13,7 +13,7 @@ enum { CLIENT, SERVER };
 
 /*
  * One line for each exchange, one letter for each event in the order of enum
- * smc_llc_event. Blanks and bars only help the reader.
+ * smc_llc_event. Blanks and bars only separate groups.
  *
  *	.  broken	g  do it	l  later	i  ignore	r  refuse
  *	A, D, K, R, E: do it, and the exchange is now ADD, DELETE, ASK, RKEY or END
@@ -26,8 +26,8 @@ enum { CLIENT, SERVER };
  */
 static const char * const server_rows[SMC_LLC_FLOWS] = {
 	/*
-	 * R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14; answers to DELETE LINK may be late, those
-	 * to ADD LINK come at any time
+	 * R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14. Replies to DELETE LINK may be late;
+	 * replies to ADD LINK may come at any time
 	 */
 	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g Eg gggg | .g.g .... g | .",
 	/* R-CL-01, R-LLC-13, A-86 */
@@ -126,7 +126,7 @@ static void client_rules(struct kunit *test)
 		check_row(test, CLIENT, flow, client_rows[flow]);
 }
 
-/* Which flows a role can be in, not counting LEAVING, which is no flow */
+/* The flows that a role can be in; LEAVING is not a flow */
 static bool has_flow(bool server, enum smc_llc_flow flow)
 {
 	if (flow == SMC_LLC_FLOW_LEAVING)
@@ -134,7 +134,7 @@ static bool has_flow(bool server, enum smc_llc_flow flow)
 	return flow != (server ? SMC_LLC_FLOW_ASK : SMC_LLC_FLOW_DELETE);
 }
 
-/* R-TL-03, R-LLC-13: nothing delays these as long as the group lives */
+/* R-TL-03, R-LLC-13: while the group exists, these are never delayed */
 static void never_delayed(struct kunit *test)
 {
 	static const struct {
@@ -164,7 +164,7 @@ static void never_delayed(struct kunit *test)
 	}
 }
 
-/* No answer to an offer breaks the link over which it comes, whatever goes on */
+/* A reply to ADD LINK never breaks the link on which it arrives, in any flow */
 static void answer_to_add_link_is_no_breach(struct kunit *test)
 {
 	unsigned int role, flow;
@@ -183,7 +183,7 @@ static void answer_to_add_link_is_no_breach(struct kunit *test)
 	}
 }
 
-/* R-LLC-11: of all that is wanted during an exchange nothing begins another one but the end */
+/* R-LLC-11: during an exchange, only the end of the group starts another exchange */
 static void one_exchange_at_a_time(struct kunit *test)
 {
 	static const enum smc_llc_event wants[] = {
@@ -201,8 +201,8 @@ static void one_exchange_at_a_time(struct kunit *test)
 }
 
 /*
- * What the peer may begin while we are idle we must not take for a breach of the
- * protocol, whatever we began in the same moment: messages cross.
+ * Messages cross: what an idle peer may start is no protocol violation, whatever this side has
+ * started at the same time.
  */
 static void crossing_is_no_breach(struct kunit *test)
 {
@@ -287,7 +287,7 @@ static void meaning_of_messages(struct kunit *test)
 	}
 }
 
-/* interop, 1: peers have 5 s for the first CONFIRM LINK, 2 s for others; R-LLC-19 */
+/* interop, 1: peers wait 5 s for the first CONFIRM LINK, 2 s for others; R-LLC-19 */
 static void patience(struct kunit *test)
 {
 	unsigned int flow;
@@ -304,7 +304,7 @@ static void patience(struct kunit *test)
 			SMC_REASON_TIMEOUT_ADD_LINK);
 }
 
-/* R-DEC-06, A-33: no Decline where the peer may decline in the same moment */
+/* R-DEC-06, A-33: no Decline if the peer may decline at the same time */
 static void lost(struct kunit *test)
 {
 	static const struct {
@@ -313,7 +313,7 @@ static void lost(struct kunit *test)
 		bool severed;
 		u32 reason;
 	} rows[] = {
-		/* A client that has not begun with LLC, within it, and at its end */
+		/* A client before LLC, during LLC, and at its end */
 		{ CLIENT, SMC_LLC_FLOW_NONE, true, SMC_REASON_TIMEOUT_CONFIRM_LINK },
 		{ CLIENT, SMC_LLC_FLOW_CONFIRM, true, SMC_REASON_TIMEOUT_CONFIRM_LINK },
 		{ CLIENT, SMC_LLC_FLOW_ADD, true, SMC_REASON_TIMEOUT_ADD_LINK },

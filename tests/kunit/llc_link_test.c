@@ -41,7 +41,7 @@ static void confirm_link_v1(struct kunit *test)
 	expect_same_as(test, V_08, "reserved");
 }
 
-/* As captured, with the length in the byte order of the sender */
+/* As captured, with the length in the sender's byte order */
 static void confirm_link_captured(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -98,7 +98,7 @@ static void add_link_v1(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, msg->rejected);
 	KUNIT_EXPECT_EQ(test, msg->reject_reason, SMC_LLC_REJECT_NO_PATH);
 
-	/* The reason counts in a rejection only */
+	/* The reason is valid in a rejection only */
 	load(test, V_10);
 	f->buf[2] = 0xff;
 	f->buf[3] |= 0x3f;
@@ -110,12 +110,12 @@ static void add_link_v1(struct kunit *test)
 	f->buf[3] |= 0x3f;
 	expect_same_as(test, V_11, "reserved");
 
-	/* The client's hint may have nothing but MAC and GID, and in version 1 not even that */
+	/* The client's hint may have only MAC and GID, in version 1 not even these */
 	load(test, "022C0000");
 	KUNIT_EXPECT_EQ(test, parse(test), 0);
 }
 
-/* R-AL-22: there is nothing to reject without a request */
+/* R-AL-22: only a reply can reject */
 static void add_link_reject_without_reply(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -134,7 +134,7 @@ static void add_link_captured(struct kunit *test)
 	const struct smc_llc_add_link *msg = &f->msg.add_link;
 	u8 gid[16];
 
-	/* Length 0x5800 and number of keys 0x0100 as a big-endian reader sees them */
+	/* Length 0x5800 and number of keys 0x0100, as a big-endian reader sees them */
 	unhex(test, GID_10_0_0_1, gid, sizeof(gid));
 	load_len(test, "22580000 525400000001 0000" GID_10_0_0_1 "000012 02 03 cfdb5c" ZERO_8
 		 "80 00" GID_10_0_0_1 ZERO_8 "0100 00000353 00000528 ffff8e4601ae0000", 88);
@@ -147,7 +147,7 @@ static void add_link_captured(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->rtokens[0].reference_rkey, 0x353);
 	KUNIT_EXPECT_EQ(test, msg->rtokens[0].rkey, 0x528);
 	KUNIT_EXPECT_EQ(test, msg->rtokens[0].addr, 0xffff8e4601ae0000ULL);
-	/* V2-HA-22: the type of the link is the client's to say */
+	/* V2-HA-22: the client sets the type of the link */
 	KUNIT_EXPECT_FALSE(test, msg->direct);
 
 	/* Rejected in 44 bytes, without a reason (S-33) */
@@ -157,7 +157,7 @@ static void add_link_captured(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->nr_rtokens, 0);
 }
 
-/* V2-HA-19, V2-HA-21, V2-HA-22: what only a request or only a reply has */
+/* V2-HA-19, V2-HA-21, V2-HA-22: fields that only a request or only a reply has */
 static void add_link_v2(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -201,7 +201,7 @@ static void add_link_v2_reserved(struct kunit *test)
 	expect_same_as(test, V2_ADD_LINK, "reserved");
 }
 
-/* V2-RTE-12: the MAC address must be there, but not to say no */
+/* V2-RTE-12: the MAC address is required, but not in a rejection */
 static void add_link_v2_without_mac(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -228,7 +228,7 @@ static void add_link_v2_rejected(struct kunit *test)
 		expect_round_trip(test);
 		KUNIT_EXPECT_EQ(test, msg->reject_reason, reason);
 	}
-	/* It says no, however long it is */
+	/* A rejection of any length */
 	for (f->len = 44; f->len < 80; f->len++) {
 		set_length(f, f->len);
 		f->buf[3] = 0xc1;
@@ -239,7 +239,7 @@ static void add_link_v2_rejected(struct kunit *test)
 	}
 }
 
-/* An acceptance of @len bytes, of which @nr from @offset on are zero */
+/* A positive reply of @len bytes, of which @nr from @offset on are zero */
 static void expect_unfit(struct kunit *test, unsigned int offset, unsigned int nr, size_t len)
 {
 	struct llc_fixture *f = test->priv;
@@ -258,7 +258,7 @@ static void expect_unfit(struct kunit *test, unsigned int offset, unsigned int n
 	KUNIT_EXPECT_NE(test, parse(test), 0);
 }
 
-/* An answer that contradicts itself is one */
+/* A contradictory reply is an error */
 static void add_link_v2_unfit_answer(struct kunit *test)
 {
 	size_t len;
@@ -268,15 +268,15 @@ static void add_link_v2_unfit_answer(struct kunit *test)
 	for (len = 73; len < 88; len++)
 		expect_unfit(test, 0, 0, len);
 	expect_unfit(test, 4, 6, 88);	/* no MAC address */
-	expect_unfit(test, 70, 2, 88);	/* no key, but there is one */
+	expect_unfit(test, 70, 2, 88);	/* number of keys is 0, but there is one */
 	load_len(test, V2_ADD_LINK_REPLY, 88);
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_FALSE(test, ((struct llc_fixture *)test->priv)->msg.add_link.unfit);
 }
 
 /*
- * The exchange of version 1 with a Linux client that has two ports, as captured: our offer of link
- * 2, a yes that gives it another number, and two seconds later the offer itself as rejection.
+ * The exchange of version 1 with a Linux client that has two ports, as captured: ADD LINK for link
+ * 2, a positive reply with another number, and two seconds later the request itself as rejection.
  */
 static void add_link_v1_two_ports(struct kunit *test)
 {
@@ -302,7 +302,7 @@ static void add_link_v1_two_ports(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_llc_event_of(true, &f->msg), SMC_LLC_REPLY_ADD_LINK);
 }
 
-/* V2-HA-24, C-02, S-37: 0 to 255 keys; number and length must agree */
+/* V2-HA-24, C-02, S-37: 0 to 255 keys; number and length must match */
 static void add_link_v2_rtokens(struct kunit *test)
 {
 	static const u8 counts[] = { 0, 1, 2, 100, 254, 255 };
@@ -328,7 +328,7 @@ static void add_link_v2_rtokens(struct kunit *test)
 		f->buf[71] = 0;
 		KUNIT_EXPECT_EQ(test, parse(test), 0);
 		KUNIT_EXPECT_EQ(test, f->msg.add_link.nr_rtokens, n);
-		/* In none */
+		/* In neither byte order */
 		f->buf[70] = n + 1;
 		KUNIT_EXPECT_EQ(test, parse(test), -ENOMSG);
 		f->buf[70] = n;
@@ -344,7 +344,7 @@ static void add_link_v2_rtokens(struct kunit *test)
 		f->buf[71] = 0;
 		KUNIT_EXPECT_EQ(test, parse(test), -EPROTO);
 	}
-	/* One too many, which the number could not state */
+	/* One key more than the number can state */
 	set_length(f, 72 + 16 * 256);
 	f->buf[70] = 1;
 	f->buf[71] = 0;
@@ -366,13 +366,13 @@ static void add_link_continuation(struct kunit *test)
 	parsed(test, V_13);
 	KUNIT_EXPECT_EQ(test, msg->nr_left, 0);
 
-	/* More to come: two of them are here */
+	/* More keys follow: two of them are in this message */
 	load(test, V_12_MORE);
 	expect_round_trip(test);
 	KUNIT_EXPECT_EQ(test, msg->nr_left, 255);
 	KUNIT_EXPECT_EQ(test, msg->rtokens[1].addr, 6);
 
-	/* Those which are not there are not looked at */
+	/* Absent keys are ignored */
 	load(test, V_12);
 	f->buf[2] = 0xff;
 	f->buf[3] = 0x7f;
@@ -397,7 +397,7 @@ static void delete_link(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, msg->orderly);
 	KUNIT_EXPECT_EQ(test, msg->reason, SMC_LINK_INACTIVE);
 
-	/* With "all" the link number means nothing, sent or received */
+	/* With "all" the link number is neither sent nor read */
 	f->buf[4] = 7;
 	expect_same_as(test, V_15, "link number");
 	KUNIT_EXPECT_EQ(test, msg->link_num, 0);
@@ -446,7 +446,7 @@ static void request_add_link(struct kunit *test)
 	expect_same_as(test, V2_REQUEST, "reserved");
 }
 
-/* V2-HA-03, S-41: the server must be able to say no to a bad list */
+/* V2-HA-03, S-41: the server must be able to reject a bad list */
 static void request_add_link_bad_list(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -483,7 +483,7 @@ static void request_add_link_reply(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, msg->rejected);
 	KUNIT_EXPECT_EQ(test, msg->reject_reason, 1);
 
-	/* The list is not for a reply, the reason not for a yes */
+	/* A reply has no list, a positive reply no reason */
 	load(test, V2_REQUEST);
 	f->buf[3] = 0x8f;
 	expect_same_as(test, V2_REQUEST_REPLY, "list");
@@ -510,7 +510,7 @@ static void test_link(struct kunit *test)
 	expect_same_as(test, V2_TEST_LINK, "reserved");
 }
 
-/* V2-RTE-03: of version 2 GIDs are IP addresses */
+/* V2-RTE-03: GIDs of version 2 are IP addresses */
 static void ipv4_forms(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;

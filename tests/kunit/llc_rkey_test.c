@@ -23,7 +23,7 @@ static void confirm_rkey(struct kunit *test)
 	memset(f->buf + 30, 0xff, 14);
 	expect_same_as(test, V_16, "reserved");
 
-	/* V-22: of seven other links two are here */
+	/* V-22: of seven other links, two are in this message */
 	load(test, V_16 "03 00000001 0000000000000002");
 	f->buf[4] = 7;
 	expect_round_trip(test);
@@ -37,7 +37,7 @@ static void confirm_rkey(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->nr_others, 0);
 }
 
-/* R-RK-06 to 08: no, and no for now; only a reply can say so */
+/* R-RK-06 to 08: a reply can reject, finally or for now; a request cannot */
 static void confirm_rkey_negative(struct kunit *test)
 {
 	static const struct {
@@ -72,7 +72,7 @@ static void confirm_rkey_negative(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->built[3], 0x80);
 }
 
-/* Without continuations a message of version 2 cannot promise more than it has */
+/* In version 2, without continuations, a message cannot announce more than it contains */
 static void confirm_rkey_v2_others(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -102,7 +102,7 @@ static void confirm_rkey_continuation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->others[0].rkey, 0x11);
 	KUNIT_EXPECT_EQ(test, msg->others[1].rkey, 0);
 
-	/* Only a reply can say no, and it need not */
+	/* Only a reply can reject; it may also be positive */
 	f->buf[3] = 0x20;
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_FALSE(test, msg->negative);
@@ -138,7 +138,7 @@ static void delete_rkey_v1(struct kunit *test)
 				    "%u keys", n);
 	}
 
-	/* A request and a positive reply have no mask, sent or received */
+	/* A request and a positive reply have no mask; it is neither sent nor read */
 	load(test, V_17);
 	f->buf[3] = 0x80;
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
@@ -183,7 +183,7 @@ static void delete_rkey_v2_request(struct kunit *test)
 		expect_round_trip(test);
 		KUNIT_EXPECT_EQ(test, msg->rkeys[n - 1], (n & 0xff) * 0x01010101U);
 
-		/* Another number than fits the length */
+		/* A number that does not match the length */
 		f->buf[4] = n + 1;
 		KUNIT_EXPECT_EQ_MSG(test, parse(test), n < 9 ? 0 : -EPROTO, "%u keys", n);
 	}
@@ -224,7 +224,7 @@ static void delete_rkey_v2_reply(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, msg->negative);
 	KUNIT_EXPECT_EQ(test, msg->nr_rkeys, 1);
 
-	/* Twenty failed, eight are listed, what is behind them is not looked at */
+	/* Twenty failed, eight are listed; bytes behind the list are ignored */
 	load(test, "29002CA0 14 14 0000");
 	memset(f->buf + 8, 0x77, 36);
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
@@ -236,7 +236,7 @@ static void delete_rkey_v2_reply(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, f->built, f->buf, 40);
 	KUNIT_EXPECT_EQ(test, f->built[40], 0);
 
-	/* A yes lists nothing, sent or received */
+	/* A positive reply has no list; it is neither sent nor read */
 	f->buf[3] = 0x80;
 	KUNIT_ASSERT_EQ(test, parse(test), 0);
 	KUNIT_EXPECT_EQ(test, msg->nr_failed, 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all LLC messages share: RFC 7609, A.3; SMC Version 2, 2.7; interop.md, 2 */
+/* Framing of all LLC messages: RFC 7609, A.3; SMC Version 2, 2.7; interop.md, 2 */
 #include <kunit/test.h>
 
 #include "../../net/smc/wire/cdc.h"
 #include "llc_fixture.h"
 
-/* Every message, its length, and whether our own bytes are the same */
+/* Each message, its length, and whether the built message has the same bytes */
 static const struct vector {
 	const char *name, *bytes;
 	size_t len;
@@ -68,7 +68,7 @@ static void header(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->msg.reply, !!(f->buf[3] & 0x80));
 }
 
-/* R-LLC-21, V2-LLC-03: the number of bytes received and what the header says of it */
+/* R-LLC-21, V2-LLC-03: the number of bytes received, and the length in the header */
 static void lengths(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -87,7 +87,7 @@ static void lengths(struct kunit *test)
 	KUNIT_EXPECT_NE(test, parse(test), 0);
 }
 
-/* interop.md: Linux writes the length of version 2 in its own byte order */
+/* interop.md: Linux writes the length of version 2 in host byte order */
 static void length_little_endian(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -127,7 +127,7 @@ static void opcodes(struct kunit *test)
 			f->buf[2] = 44;
 		else
 			f->buf[1] = 44;
-		/* What these need beyond a header */
+		/* The bytes that these need behind a header */
 		if (opcode == 0x09 || opcode == 0x29)
 			f->buf[4] = 1;
 		if (opcode == 0x22)
@@ -136,7 +136,7 @@ static void opcodes(struct kunit *test)
 	}
 }
 
-/* Nobody sends these by mistake: a message too short to have a header */
+/* Only an attacker sends a message too short for a header */
 static void tiny(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
@@ -151,7 +151,7 @@ static void tiny(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, parse(test), -ENOMSG);
 }
 
-/* V2-LLC-03, V2-LLC-04: only some messages can be longer than 44 bytes, and how long */
+/* V2-LLC-03, V2-LLC-04: which messages can be longer than 44 bytes, and their limits */
 static void lengths_by_type(struct kunit *test)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The PNET table, and how an interface gets its PNET id from those below it */
+/* The PNET table, and how an interface inherits the PNET id of a lower interface */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
@@ -68,7 +68,7 @@ static void pnet_add_remove(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_pnet_remove(pnet, &net_a), -ENOENT);
 }
 
-/* Whichever of the two is there already: nothing changes */
+/* If either one exists already, nothing changes */
 static void pnet_exists(struct kunit *test)
 {
 	struct smc_pnet *pnet = table(test);
@@ -82,7 +82,7 @@ static void pnet_exists(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_pnet_add(pnet, &net_b, "eth0", "rxe1", 1), -EEXIST);
 	KUNIT_EXPECT_STREQ(test, contents(test), before);
 
-	/* Another port, and an interface with the name of a device, are others */
+	/* Another port, and an interface with the device's name, are different entries */
 	KUNIT_EXPECT_EQ(test, smc_pnet_add(pnet, &net_b, "rxe0", "rxe0", 2), 0);
 }
 
@@ -101,7 +101,7 @@ static void pnet_find_device(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_pnet_find_device(pnet, "rxe00", 1, &id));
 }
 
-/* A walk goes on behind its last entry, also if that is gone */
+/* A walk continues behind its last entry, even if that was removed */
 static void pnet_walk_resumes(struct kunit *test)
 {
 	struct smc_pnet *pnet = table(test);

@@ -5,7 +5,7 @@
 
 #include "../../net/smc/wire/reason.h"
 
-/* What the binary search relies on, and what whoever prints a row relies on */
+/* The order that the binary search needs, and the names that output needs */
 static void table_is_sound(struct kunit *test)
 {
 	unsigned int i, j;
@@ -40,7 +40,7 @@ static void find_every_row(struct kunit *test)
 	}
 }
 
-/* Codes belong to the peer's operating system; any number may come */
+/* A code depends on the peer's operating system; any number may arrive */
 static void find_nothing(struct kunit *test)
 {
 	static const u32 codes[] = { 0, 1, 0x03010001, 0xdeadbeef, 0xffffffff };
@@ -53,7 +53,7 @@ static void find_nothing(struct kunit *test)
 	}
 }
 
-/* Values that peers and tools know, not just names */
+/* Peers and tools know these values */
 static const struct code_row {
 	u32 code;
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the suites for the choices of the handshake share; each fills it in its own way */
+/* Shared by the suites for the selection in the handshake; each suite fills it in */
 #ifndef _TESTS_KUNIT_SELECT_FIXTURE_H
 #define _TESTS_KUNIT_SELECT_FIXTURE_H
 
@@ -12,7 +12,7 @@
 
 #define VARIANTS_ALL	(SMC_VARIANTS_V1 | SMC_VARIANTS_V2)
 
-/* An Accept, the Confirm of it, and all that is needed to choose */
+/* An Accept, its Confirm, and the input of the selection */
 struct fixture {
 	struct smc_local local;
 	struct smc_clc_proposal proposal;
@@ -28,7 +28,7 @@ static struct smc_eid eid(const char *text)
 	return out;
 }
 
-/* What both sides have, and agree on: each suite's own */
+/* Devices and ids that both sides have; each suite has its own */
 static void setup(struct fixture *f);
 
 static void reset(struct kunit *test)
@@ -48,7 +48,7 @@ static int init(struct kunit *test)
 	return 0;
 }
 
-/* What was in the choice before must not show through */
+/* The former content of the choice must not show through */
 static u32 choose(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The choices of the handshake for SMC-R: what the server takes of the Proposal, and
- * whether both sides accept the answers ("SMC Version 2" and RFC 7609)
+ * Selection in the handshake for SMC-R: what the server selects from the Proposal, and whether both
+ * sides accept the replies ("SMC Version 2" and RFC 7609)
  */
 #include "select_fixture.h"
 
@@ -13,7 +13,7 @@ static const struct smc_gid client_ipv6 = { { 0x20, 0x01, [15] = 2 } };
 static const u8 client_mac[6] = { 2, 0, 0, 0, 0, 2 };
 static const u8 server_mac[6] = { 2, 0, 0, 0, 0, 1 };
 
-/* The client offers both versions; so can the server, on a port for each */
+/* The client offers both versions; the server supports both, each on one port */
 static void setup_proposal(struct smc_clc_proposal *proposal)
 {
 	struct smc_clc_proposal_v2 *v2 = &proposal->v2;
@@ -119,7 +119,7 @@ static void expect_choice(struct kunit *test, u8 variant, u8 device, const struc
 	KUNIT_EXPECT_MEMEQ(test, f->choice.peer_mac, client_mac, sizeof(client_mac));
 }
 
-/* V2-SEL-01, V2-SEL-02: version 2 wins; R2, R1 after all of SMC-D */
+/* V2-SEL-01, V2-SEL-02: version 2 is preferred; R2 and R1 come after SMC-D */
 static void preferred(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -132,7 +132,7 @@ static void preferred(struct kunit *test)
 	f->proposal.offers = SMC_VARIANT_R1;
 	expect_choice(test, SMC_VARIANT_R1, 0, &client_v1);
 
-	/* V2-SEL-06: SMC-D was offered, and not chosen */
+	/* V2-SEL-06: SMC-D was offered, but not selected */
 	f->proposal.offers = VARIANTS_ALL;
 	expect_choice(test, SMC_VARIANT_R2, 1, &client_v2);
 	KUNIT_EXPECT_TRUE(test, f->choice.d_reason_saved);
@@ -174,7 +174,7 @@ static void base_device(struct kunit *test)
 	f->local.reach[1] = 0;
 	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_NONE);
 	KUNIT_EXPECT_EQ(test, f->choice.device, 0);
-	/* Without a GID there is none in the base */
+	/* Without a GID the base has none */
 	f->local.reach[1] = SMC_REACH_BASE;
 	f->proposal.ism.gid = 0;
 	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_NONE);
@@ -231,7 +231,7 @@ static void r1_unreached(struct fixture *f)
 	f->local.ports[0].reaches = false;
 }
 
-/* One condition is not met: V2-ELG-01, V2-ELG-05, V2-ELG-13 */
+/* Each case violates one condition: V2-ELG-01, V2-ELG-05, V2-ELG-13 */
 static const struct unmet_row {
 	const char *name;
 	u8 variant;
@@ -269,7 +269,7 @@ static void one_unmet(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, f->choice.reason_r1,
 				    row->variant == SMC_VARIANT_R1 ? row->reason : 0, "%s",
 				    row->name);
-		/* The other version does not mind, with ports and route of its own */
+		/* The other version is not affected: it has its own ports and route */
 		f->proposal.offers = SMC_VARIANTS_R;
 		f->local.ports[0].variants = SMC_VARIANTS_R & ~row->variant;
 		f->local.ports[0].reaches = true;
@@ -277,7 +277,7 @@ static void one_unmet(struct kunit *test)
 	}
 }
 
-/* The first port that can do it and reaches the client */
+/* The first port that supports the version and reaches the client */
 static void port_order(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -288,7 +288,7 @@ static void port_order(struct kunit *test)
 	expect_choice(test, SMC_VARIANT_R2, 1, &client_v2);
 }
 
-/* V2-FEA-01 to V2-FEA-04, S-08; nothing of it in release 0 (V2-VER-06) */
+/* V2-FEA-01 to V2-FEA-04, S-08; not in release 0 (V2-VER-06) */
 static void limits(struct kunit *test)
 {
 	static const struct {
@@ -336,7 +336,7 @@ static u32 check_confirm(struct kunit *test)
 	return smc_select_check_confirm(&f->choice, &f->accept, &f->confirm);
 }
 
-/* One byte is not what it must be; @flip: the bits that change */
+/* One byte is wrong; @flip: the bits that change */
 #define SPOIL(name, member, flip, reason) \
 	{ name, offsetof(struct fixture, member), flip, reason }
 
@@ -426,7 +426,7 @@ static void confirm_mac(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_confirm(test), SMC_REASON_NONE);
 }
 
-/* R-SC-14, R-SC-20: later any link of the group, and no values of first contact */
+/* R-SC-14, R-SC-20: a later contact uses any link of the group, without first contact values */
 static void later_contact(struct kunit *test)
 {
 	struct fixture *f = test->priv;

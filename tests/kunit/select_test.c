@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The choices of the handshake ("SMC Version 2", V2-SEL): the server's, and both sides' checks */
+/* Selection in the handshake ("SMC Version 2", V2-SEL): by the server, and checks of both sides */
 #include "select_fixture.h"
 
 #define CHID_HARDWARE	0x0123
@@ -11,7 +11,7 @@ static const struct smc_ism_gid server_hardware = { 0xb1, 0, CHID_HARDWARE };
 static const struct smc_ism_gid client_loopback = { 0xc1, 0xc2, SMC_CHID_LOOPBACK };
 static const struct smc_ism_gid client_hardware = { 0xd1, 0, CHID_HARDWARE };
 
-/* The client has both devices, the server too; they share two user EIDs and the SEID */
+/* Client and server have both devices; they share two user EIDs and the SEID */
 static void setup_proposal(struct smc_clc_proposal *proposal)
 {
 	struct smc_clc_proposal_v2 *v2 = &proposal->v2;
@@ -95,7 +95,7 @@ static void expect_device(struct kunit *test, u8 device, u8 entry)
 	KUNIT_EXPECT_EQ(test, f->choice.peer.gid_ext, peer->gid_ext);
 }
 
-/* The fixture as it is: V2-EID-14, V2-ISM-08, V2-ISM-11 */
+/* The unchanged fixture: V2-EID-14, V2-ISM-08, V2-ISM-11 */
 static void all_met(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -108,7 +108,7 @@ static void all_met(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->choice.reason_r2 | f->choice.reason_r1, 0);
 }
 
-/* V2-SEL-01, V2-SEL-02, V2-SEL-04: SMC-D version 2 wins, alone or with others */
+/* V2-SEL-01, V2-SEL-02, V2-SEL-04: SMC-D version 2 is preferred, alone or with others */
 static void preferred(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -195,14 +195,14 @@ static void seid_off(struct fixture *f)
 	f->local.seid = (struct smc_eid){};
 }
 
-/* An SEID that is off is no SEID, even if a client claims to have the same */
+/* A disabled SEID does not match, even if the client has the same */
 static void seid_off_on_both(struct fixture *f)
 {
 	seid_off(f);
 	f->proposal.v2.seid = (struct smc_eid){};
 }
 
-/* The SEID of one is a user EID of the other: they are different things */
+/* The SEID of one side does not match an equal user EID of the other */
 static void seid_is_no_ueid(struct fixture *f)
 {
 	f->proposal.v2.nr_ueids = 0;
@@ -215,7 +215,7 @@ static void half_pair(struct fixture *f)
 	f->proposal.v2.ism_unpaired = true;
 }
 
-/* One condition is not met: V2-SEL-07 */
+/* Each case violates one condition: V2-SEL-07 */
 static const struct unmet_row {
 	const char *name;
 	void (*spoil)(struct fixture *f);
@@ -256,7 +256,7 @@ static void one_unmet(struct kunit *test)
 	}
 }
 
-/* S-03, V2-EID-13, V2-EID-18: the client's order, not ours; the system EID last */
+/* S-03, V2-EID-13, V2-EID-18: in the client's order; the system EID last */
 static void eid_order(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -267,7 +267,7 @@ static void eid_order(struct kunit *test)
 	v2->ueids[0] = eid("SERVERONLY");
 	expect_eid(test, "SERVERONLY");
 
-	/* All of the 32 bytes count */
+	/* All 32 bytes are compared */
 	v2->ueids[0] = eid("FIRST1");
 	v2->ueids[1] = eid("SECON");
 	expect_eid(test, "FIRST");
@@ -277,7 +277,7 @@ static void eid_order(struct kunit *test)
 	v2->nr_ueids = 0;
 	expect_eid(test, "SYSTEM");
 
-	/* Only the last of eight is common; what follows the valid ones is not looked at */
+	/* Only the last of eight EIDs is common; bytes behind the counted ones are ignored */
 	for (i = 0; i < SMC_MAX_UEIDS; i++)
 		v2->ueids[i] = eid("CLIENTONLY");
 	v2->nr_ueids = SMC_MAX_UEIDS;
@@ -290,7 +290,7 @@ static void eid_order(struct kunit *test)
 	expect_eid(test, "SYSTEM");
 }
 
-/* V2-EID-12, V2-EID-21: without the system EID user EIDs still serve */
+/* V2-EID-12, V2-EID-21: without the system EID, user EIDs are sufficient */
 static void eid_without_seid(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -299,13 +299,13 @@ static void eid_without_seid(struct kunit *test)
 	expect_eid(test, "SECOND");
 	f->proposal.v2.has_seid = false;
 	expect_eid(test, "SECOND");
-	/* And the other way round */
+	/* And vice versa */
 	reset(test);
 	f->local.nr_ueids = 0;
 	expect_eid(test, "SYSTEM");
 }
 
-/* V2-EMU-13, S-26: then only the entries of emulated devices do not count */
+/* V2-EMU-13, S-26: then only the entries of emulated devices are ignored */
 static void emulated_not_agreed(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -321,7 +321,7 @@ static void emulated_not_agreed(struct kunit *test)
 	f->proposal.v2.ism_unpaired = true;
 	expect_device(test, 1, 1);
 
-	/* V2-EMU-01: the first CHID that is reserved, and the last that is not */
+	/* V2-EMU-01: the first reserved CHID, and the last one that is not reserved */
 	reset(test);
 	f->proposal.v2.features = 0;
 	f->local.ism[0].chid = SMC_CHID_EMULATED;
@@ -332,7 +332,7 @@ static void emulated_not_agreed(struct kunit *test)
 	expect_device(test, 0, 0);
 }
 
-/* V2-ISM-11, S-20: the order of the client */
+/* V2-ISM-11, S-20: in the client's order */
 static void device_order(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -344,7 +344,7 @@ static void device_order(struct kunit *test)
 	expect_device(test, 1, 0);
 	f->local.reach[1] = 0;
 	expect_device(test, 0, 1);
-	/* What is not counted is no device */
+	/* An entry that is not counted is ignored */
 	f->local.reach[1] = 1 << 0;
 	f->local.nr_ism = 1;
 	expect_device(test, 0, 1);
@@ -352,7 +352,7 @@ static void device_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_NO_ISM_V2_DEVICE);
 }
 
-/* V2-EMU-15, S-22: an equal CHID is not enough, each bit is about its entry */
+/* V2-EMU-15, S-22: an equal CHID is not sufficient; each bit belongs to its entry */
 static void reach_bits(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -403,7 +403,7 @@ static void release(struct kunit *test)
 	}
 }
 
-/* V2-SEL-07, V2-DCL-03 to V2-DCL-05: any mix of offers, none of them possible */
+/* V2-SEL-07, V2-DCL-03 to V2-DCL-05: any combination of offers, none of which is possible */
 static void declines(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -429,7 +429,7 @@ static void declines(struct kunit *test)
 	}
 }
 
-/* V2-DCL-04: the reason of SMC-D version 2 stays its own when others follow */
+/* V2-DCL-04: the reason of SMC-D version 2 stays if other variants follow */
 static void declines_apart(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -441,17 +441,17 @@ static void declines_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->choice.reason_d2, SMC_REASON_NO_UEID);
 	KUNIT_EXPECT_EQ(test, f->choice.reason_d1, SMC_REASON_NO_ISM_DEVICE);
 
-	/* V2-EMU-05: half a pair is the reason, whatever else there is */
+	/* V2-EMU-05: half of a pair is the reason, regardless of the rest */
 	reset(test);
 	f->proposal.offers = VARIANTS_ALL;
 	half_pair(f);
 	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_CHID_UNPAIRED);
 	KUNIT_EXPECT_EQ(test, f->choice.diagnosis, SMC_REASON_CHID_UNPAIRED);
 	KUNIT_EXPECT_EQ(test, f->choice.variant, 0);
-	/* V2-SEL-07: each of them has it */
+	/* V2-SEL-07: each variant gets this reason */
 	KUNIT_EXPECT_TRUE(test, c->reason_d2 == c->diagnosis && c->reason_d1 == c->diagnosis &&
 			  c->reason_r2 == c->diagnosis && c->reason_r1 == c->diagnosis);
-	/* But only where SMC-D version 2 is offered is there a pair at all */
+	/* But pairs exist only if SMC-D version 2 is offered */
 	f->proposal.offers = SMC_VARIANT_R2;
 	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_NO_RDMA_DEVICE);
 }
@@ -480,7 +480,7 @@ static void expect_refused(struct kunit *test, u32 reason)
 	KUNIT_EXPECT_EQ(test, device, 0xee);
 }
 
-/* V2-SEL-08, S-46: of all variants only the one that was offered */
+/* V2-SEL-08, S-46: of all variants, only the one that was offered */
 static void accept_variant(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -494,7 +494,7 @@ static void accept_variant(struct kunit *test)
 	f->accept.variant = SMC_VARIANT_D2;
 	f->proposal.offers = VARIANTS_ALL & ~SMC_VARIANT_D2;
 	expect_refused(test, SMC_REASON_MODE);
-	/* SMC-D version 1 is not ours to use, and no set of variants is one */
+	/* SMC-D version 1 is not implemented, and a set of variants is not a variant */
 	f->proposal.offers = VARIANTS_ALL;
 	expect_accepted(test, 0);
 	f->accept.variant = SMC_VARIANT_D1;
@@ -519,7 +519,7 @@ static void accept_release(struct kunit *test)
 	f->accept.first_contact.release = SMC_RELEASE_0;
 	f->accept.first_contact.features = 0;
 	expect_accepted(test, 1);
-	/* V2-VER-04: an earlier one is fine */
+	/* V2-VER-04: an earlier release is accepted */
 	f->proposal.v2.release = SMC_RELEASE_1;
 	expect_accepted(test, 1);
 }
@@ -540,7 +540,7 @@ static void accept_eid(struct kunit *test)
 		f->accept.eid = eid(offered[i]);
 		expect_accepted(test, 0);
 	}
-	/* V2-EID-11: not offered are an SEID without its flag, zeros, and what is not counted */
+	/* V2-EID-11: not offered: an SEID without its flag, zeros, EIDs not counted */
 	f->proposal.v2.has_seid = false;
 	expect_refused(test, SMC_REASON_NOT_OFFERED);
 	f->proposal.v2.seid = (struct smc_eid){};
@@ -589,7 +589,7 @@ static void size_code(struct kunit *test)
 	}
 }
 
-/* V2-EMU-13, V2-FEA-16: a server that emulates says so, once */
+/* V2-EMU-13, V2-FEA-16: at first contact a server with emulated devices sets the bit */
 static void accept_feature(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -602,7 +602,7 @@ static void accept_feature(struct kunit *test)
 	f->accept.is_first_contact = false;
 	expect_accepted(test, 0);
 
-	/* No need of it for other devices; unknown features are no error (V2-VER-20) */
+	/* Other devices do not need it; unknown features are no error (V2-VER-20) */
 	reset(test);
 	f->accept.dmb.ism = server_hardware;
 	f->accept.first_contact.features = 0;
@@ -612,7 +612,7 @@ static void accept_feature(struct kunit *test)
 	expect_accepted(test, 0);
 }
 
-/* One byte is not what it must be; @flip: the bits that change */
+/* One byte is wrong; @flip: the bits that change */
 #define DIFFER(name, member, flip) { name, offsetof(struct fixture, member), flip }
 
 static const struct differ_row {
@@ -634,7 +634,7 @@ static const struct differ_row {
 	DIFFER("last vendor option", confirm.first_contact.vendor[3], 1), /* V2-VND-07 */
 };
 
-/* V2-FEA-15, V2-FEA-20: features that the client proposed, the server named, came back */
+/* V2-FEA-15, V2-FEA-20: the client proposes features, the server names them, the client confirms */
 static const struct common_row {
 	u16 client, server, confirmed;
 	bool common;
@@ -687,7 +687,7 @@ static void confirm_features(struct kunit *test)
 	}
 }
 
-/* What describes the client's own end may be anything */
+/* The description of the client's own end may have any value */
 static void confirm_own_end(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -701,7 +701,7 @@ static void confirm_own_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_confirm(test), SMC_REASON_NONE);
 }
 
-/* V2-FEA-08, V2-FEA-15, V2-VER-06: nothing of 2.1 without release 1 and first contact */
+/* V2-FEA-08, V2-FEA-15, V2-VER-06: no values of release 1 without release 1 and first contact */
 static void confirm_not_compared(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which ports the links of a group join, and how links are numbered: R-LG-03, R-LG-04, R-LG-14 */
+/* The ports that links of a group connect, and link numbers: R-LG-03, R-LG-04, R-LG-14 */
 #include <kunit/test.h>
 
 #include "../../net/smc/rdma/topology.h"
 
-/* Port number @n, as its address number @address */
+/* Port @n with address @address */
 static struct smc_link_port port(u8 n, u8 address)
 {
 	struct smc_link_port port = { .mac = { 2, 0, 0, 0, 0, n } };
@@ -15,7 +15,7 @@ static struct smc_link_port port(u8 n, u8 address)
 	return port;
 }
 
-/* "ab" is a link from our port a to the peer's port b */
+/* "ab": a link from local port a to the peer's port b */
 static struct smc_link_pair pair(const char *name)
 {
 	return (struct smc_link_pair){ port(name[0], 1), port(name[1], 1) };
@@ -106,7 +106,7 @@ static void groups_have_a_class(struct kunit *test)
 	}
 }
 
-/* Each number is given once before one comes again, and 0 never */
+/* Each number is used once before it is reused; 0 is never used */
 static void numbers_come_late_again(struct kunit *test)
 {
 	bool given[256] = {};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whole messages. Those called V_nn are test vectors which were made from the
- * layouts of RFC 7609; those called CAPTURED_ were sent by Linux 6.12 and are in
- * tests/captures. The D_ ones were made from the layouts of SMC Version 2.
+ * Whole messages. V_nn are test vectors that follow the layouts of RFC 7609. Linux 6.12 has sent
+ * CAPTURED_ messages, see tests/captures. D_ messages follow the layouts of SMC Version 2.
  */
 #ifndef _TESTS_KUNIT_VECTORS_H
 #define _TESTS_KUNIT_VECTORS_H
@@ -67,7 +66,7 @@
 	"80 21 0000" HOST_CLI "FF 02 0001 00000000" ZERO_8 \
 	"01 000000" GID_10_0_0_2 SMCR
 
-/* The next connection of the same link group */
+/* A later connection of the same link group */
 #define CAPTURED_ACCEPT_2 \
 	SMCR "02 006C 20 3A23525400000001" GID_10_0_0_1 "525400000001" \
 	"000011 0000065F 01 00000002 23 00 FFFF8E46018B0000 00 4B496A" \
@@ -77,7 +76,7 @@
 	"000011 000004B9 01 00000002 23 00 FFFF89B041CB0000 00 50F4EB" \
 	TESTEID ZERO_8 SMCR
 
-/* No SMC device for IPv6: version 1 form although version 2 is known */
+/* No SMC device for IPv6: form of version 1 although version 2 is known */
 #define CAPTURED_DECLINE \
 	SMCR "04 001C 10 7558525400000002 03030000 00000000" SMCR
 

@@ -4,9 +4,8 @@
  *
  * usage: unit [SUITE[.CASE]...]
  *
- * Every case runs in a child process: one that crashes, or that a sanitizer
- * ends, is a failed test, and the others still run. What sanitizers say goes to
- * stderr.
+ * Each case runs in a child process. If it crashes, or a sanitizer ends it, the test fails and the
+ * other cases still run. Sanitizers report to stderr.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,7 +20,7 @@
 
 struct shim_memory {
 	struct shim_memory *next;
-	/* Aligned like what the kernel's allocator returns */
+	/* Aligned like memory of the kernel's allocator */
 	_Alignas(16) char bytes[];
 };
 
@@ -62,7 +61,7 @@ static void free_memory(struct kunit *test)
 static void end_case(struct kunit *test)
 {
 	free_memory(test);
-	/* exit(), not _exit(): coverage and leaks are reported there */
+	/* exit(), not _exit(), reports coverage and leaks */
 	exit(test->failed);
 }
 
@@ -145,7 +144,7 @@ static void run_case(const struct kunit_suite *suite, const struct kunit_case *k
 	end_case(&test);
 }
 
-/* Returns whether the case passed, and says why if it did not even end properly */
+/* Return: whether the case passed. Prints the reason if it did not end normally. */
 static bool run_in_child(const struct kunit_suite *suite, const struct kunit_case *kcase)
 {
 	int status;

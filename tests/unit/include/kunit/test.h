@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * As much of KUnit as the tests of pure sources need, for user space. See
- * Documentation/dev-tools/kunit in the kernel for what the macros mean.
+ * The part of KUnit that the tests of pure sources need, for user space. The kernel describes the
+ * macros in Documentation/dev-tools/kunit.
  *
- * main.c runs every test case in a process of its own, so an assertion can
- * simply leave it.
+ * main.c runs each test case in a separate process, so a failed assertion ends the process.
  */
 #ifndef _TESTS_UNIT_KUNIT_TEST_H
 #define _TESTS_UNIT_KUNIT_TEST_H
@@ -45,7 +44,7 @@ struct kunit_suite {
 #define KUNIT_CASE_PARAM(function, generator)				\
 	{ .run_case = (function), .name = #function, .generate_params = (generator) }
 
-/* Suites name themselves to main.c before it starts */
+/* Register the suite before main() runs */
 void shim_add_suite(struct kunit_suite *suite);
 
 #define kunit_test_suite(suite)						\
@@ -161,7 +160,7 @@ do {									\
 #define KUNIT_ASSERT_MEMEQ(test, left, right, size) \
 	SHIM_MEM(test, true, left, right, size, true)
 
-/* The same with a message of one's own, which is printed in addition */
+/* The same with an additional message */
 #define SHIM_MSG(test, leave, passed, what, format, ...)		\
 do {									\
 	if (!(passed))							\

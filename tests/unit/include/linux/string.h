@@ -6,7 +6,7 @@
 
 #include <linux/types.h>
 
-/* Is there anything but @c? Returns its address, or NULL */
+/* Return: the address of the first byte that is not @c, or NULL */
 static inline void *memchr_inv(const void *start, int c, size_t bytes)
 {
 	const u8 *p = start;

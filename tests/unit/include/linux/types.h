@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kernel's header of this name has beyond that for user space */
+/* The parts of the kernel's header that the one for user space lacks */
 #ifndef _TESTS_UNIT_LINUX_TYPES_H
 #define _TESTS_UNIT_LINUX_TYPES_H
 
