@@ -76,7 +76,7 @@ static void kick_work(struct work_struct *work)
 	smc_conn_put(conn);
 }
 
-/* Without references there is no peer to kick: the final message was posted and kicked */
+/* A connection without references has posted its final message and kicked the peer */
 static void defer_kick(struct smc_conn *conn)
 {
 	if (!smc_conn_get_not_zero(conn))
@@ -260,12 +260,13 @@ enum update {
 /*
  * When is a message due that only reports the consumer cursor (R-WIN-01, R-WIN-03, R-URG-06)?
  *
+ *	nothing new, or peer closed	not at all
  *	peer announced urgent data	now
  *	peer is blocked			now; on a sparing transport from a third of the ring, below
  *					that within FLUSH_TIME
  *	peer sees less than half of	now, if the message adds a tenth of the ring; on a sparing
  *	the ring as free		transport a third
- *	otherwise			not at all
+ *	otherwise			not yet
  *
  * A third is the space for which smc_tx_writable() makes a blocked writer wait.
  */

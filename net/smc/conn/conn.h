@@ -13,7 +13,7 @@ struct smc_group;
 
 /*
  * The wait queue of the struct socket, on which programs wait. TCP wakes another queue meanwhile,
- * see sock/smc_sock.c. Only system calls may use this function: they have a struct socket.
+ * see smc_sock_attach(). Only system calls may use this function: they have a struct socket.
  */
 static inline wait_queue_head_t *smc_conn_waiters(const struct smc_conn *conn)
 {

@@ -65,8 +65,8 @@ static struct smc_groups *get_groups(const struct smc_group *group)
 }
 
 /*
- * Trace the event, and send it to the monitoring programs. The caller holds no lock, because any
- * user may listen with any number of sockets.
+ * Trace the event, and send it to the monitoring programs. The caller holds no lock: any user may
+ * listen with many sockets, and each of them gets the event here.
  */
 static void send_event(const struct smc_group *group, bool up)
 {
