@@ -344,7 +344,7 @@ static bool poll_writable(struct smc_conn *conn)
 		return true;
 	smc_conn_wants_space(conn);
 	WRITE_ONCE(conn->tx.waiting, true);
-	/* Paired with the barrier in conn/cdc.c, apply() */
+	/* Paired with the barrier in conn/cdc.c, apply_message() */
 	smp_mb();
 	return smc_tx_writable(conn);
 }
@@ -426,7 +426,8 @@ static int shutdown_active(struct smc_sock *smc, int how)
 		smc_close_event(conn, SMC_CLOSE_SHUT_WR, 0);
 
 	spin_lock_bh(&conn->lock);
-	smp_store_release(&conn->shutdown, conn->shutdown | how);	/* paired with starved() */
+	/* Paired with wait_or_finish() in conn/rx.c */
+	smp_store_release(&conn->shutdown, conn->shutdown | how);
 	spin_unlock_bh(&conn->lock);
 	smc_conn_wake_all(conn);
 	return 0;
