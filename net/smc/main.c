@@ -15,8 +15,10 @@
 #include "ism/transport.h"
 #include "net.h"
 #include "object.h"
+#include "ops/ops.h"
 #include "share.h"
 #include "sock/caller_work.h"
+#include "sock/proto.h"
 #include "sock/sock.h"
 #include "work.h"
 
@@ -51,22 +53,23 @@ static int __init smc_init(void)
 	err = smcd_transport_init();
 	if (err)
 		goto err_loopback;
-	err = smc_tables_init();
+	err = smc_proto_tables_init();
 	if (err)
 		goto err_transport;
 	smc_caller_work_init();
-	err = smc_sock_init();
+	err = smc_attach_init();
 	if (err)
 		goto err_transport;
 	/* The last that can fail: from here on there are sockets, and they need the module */
 	err = smc_create_init();
 	if (err)
-		goto err_sock;
+		goto err_attach;
 	smc_create_register();
 	return 0;
 
-err_sock:
+err_attach:
 	smc_sock_exit();
+	smc_attach_exit();
 err_transport:
 	smcd_transport_exit();
 err_loopback:
@@ -95,8 +98,9 @@ static void __exit smc_exit(void)
 {
 	smc_create_unregister();
 	smc_create_exit();
-	smc_tables_exit();
+	smc_proto_exit();
 	smc_sock_exit();
+	smc_attach_exit();
 	smcd_transport_exit();
 	smc_group_exit();
 	smc_path_exit();

@@ -14,7 +14,7 @@ def listed(name):
 
 def struct(name):
     """One of TCP's tables, with the members of all kernels."""
-    members = [line.split(':')[0].split(' ')[1] for line in listed('sock/tables.txt')
+    members = [line.split(':')[0].split(' ')[1] for line in listed('ops/proto_tables.txt')
                if line.startswith(name + ' ')]
     return f'struct {name} {{\n' + ''.join(
         f'\tint\t(*{member})(struct sock *sk,\n\t\t\t\tint x);\n'

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # In which way a kernel's headers and exports are not those that this tree was written for. The
-# lists are net/smc/sock/tables.txt and net/smc/symbols.txt.
+# lists are net/smc/ops/proto_tables.txt and net/smc/symbols.txt.
 
 lists=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/../../net/smc")
 members=$(dirname "${BASH_SOURCE[0]}")/members.awk
@@ -33,10 +33,10 @@ sentence_part()
 	[ -z "$names" ] || echo "$1 $names"
 }
 
-# listed PATTERN: members of which tables.txt says this, a basic regular expression
+# listed PATTERN: members of which proto_tables.txt says this, a basic regular expression
 listed()
 {
-	sed -n "s/^\(proto\|proto_ops\) \([^:]*\): $1\$/\1.\2/p" "$lists/sock/tables.txt" | LC_ALL=C sort
+	sed -n "s/^\(proto\|proto_ops\) \([^:]*\): $1\$/\1.\2/p" "$lists/ops/proto_tables.txt" | LC_ALL=C sort
 }
 
 # table_differences SOURCE: members of TCP's tables that are not in the list, and those which we

@@ -21,7 +21,16 @@ MAY_INCLUDE = {
     'conn': BELOW | {'group'},
     'handshake': BELOW | {'group', 'conn'},
     'sock': BELOW | {'handshake', 'conn'},
+    'listen': BELOW | {'handshake', 'conn', 'sock'},
+    'ops': BELOW | {'handshake', 'conn', 'sock', 'listen'},
 }
+# A lower layer calls an upper one only by functions that a header of its own declares: the header,
+# and the layer where these functions are. The other headers of CHECKED declare what is in their own
+# layer.
+UPCALLS = {
+    MODULE + 'sock/listener.h': 'listen',
+}
+CHECKED = {'sock', 'listen', 'ops'}
 # These start, stop or show every layer.
 MAY_INCLUDE_ALL = {'main', 'admin'}
 # This one belongs to no layer. Most of it overlays headers of the kernel and is found through the
@@ -37,6 +46,7 @@ PURE_HEADERS = {
 FORBIDDEN = {'net/smc.h': 'the kernel\'s own implementation'}
 OWNED = {'net/smc_ism.h': {'ism', 'main'}}
 
+PROTOTYPE = re.compile(r'^(?!static\b|extern\b)\w[\w\s]*?[\s*](\w+)\([^{;]*\);', re.M)
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -80,9 +90,29 @@ def check_quoted(tree, name, layer, header):
     return f'"{header}": {layer} may not include {other}'
 
 
+def defines(tree, layer, function):
+    """Whether a source of this layer has the body of a function."""
+    body = re.compile(rf'^(?!static\b)\w[^;{{}}()]*\b{function}\([^{{;]*\)\n{{', re.M)
+    return any(body.search(tree.read(name)) for name in tree.below(MODULE + layer, suffix=('.c',)))
+
+
+def upcalls(tree):
+    """Functions that a header declares and another layer than the right one defines."""
+    problems = []
+    for name in tree.below('net/smc', suffix=('.h',)):
+        layer = layer_of(name)
+        if layer not in CHECKED:
+            continue
+        layer = UPCALLS.get(name, layer)
+        problems += [f'{name}: {function}() is not in {layer}/'
+                     for function in PROTOTYPE.findall(tree.read(name))
+                     if not defines(tree, layer, function)]
+    return problems
+
+
 def layers(tree):
     """Includes against the order of the layers."""
-    problems = []
+    problems = upcalls(tree)
     for name in tree.below('net/smc', suffix=('.c', '.h')):
         layer = layer_of(name)
         if layer == COMPAT:

@@ -4,10 +4,11 @@ Members of TCP's tables of operations that nobody has thought of.
 
 In SMC mode a socket has our struct proto_ops and our struct proto, copies of TCP's in which members
 are replaced. A member that a newer kernel adds would reach TCP's byte stream past us, so each member
-of each supported kernel has to be in net/smc/sock/tables.txt: as "ours", and then tables.c sets
-it, or as "tcp", with the reason why TCP's does no harm. A build (check-kernel) refuses a kernel that
-has another one. It also refuses one that lacks a member which is "ours", so those which tables.c
-sets only #ifdef SMC_HAVE_... have to say in which kernels they are: "ours, since 6.5".
+of each supported kernel has to be in net/smc/ops/proto_tables.txt: as "ours", and then
+proto_tables.c sets it, or as "tcp", with the reason why TCP's does no harm. A build (check-kernel)
+refuses a kernel that has another one. It also refuses one that lacks a member which is "ours", so
+those which proto_tables.c sets only #ifdef SMC_HAVE_... have to say in which kernels they are:
+"ours, since 6.5".
 """
 
 import glob
@@ -17,8 +18,8 @@ import subprocess
 
 from lint import CannotRun, kernel
 
-LIST = 'net/smc/sock/tables.txt'
-CODE = 'net/smc/sock/tables.c'
+LIST = 'net/smc/ops/proto_tables.txt'
+CODE = 'net/smc/ops/proto_tables.c'
 KERNELS = 'stock-6.12', 'stock-6.1', 'stock-13'
 HEADERS = {'proto_ops': 'linux/net.h', 'proto': 'net/sock.h'}
 SETS = re.compile(r'\b(ops|prot)->(\w+) =')

@@ -232,7 +232,7 @@ void smc_conn_lost(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (attached)
 		smc_close_finish(conn, actions);
-	/* Paired with the barrier in sock/connect.c, become_active() */
+	/* Paired with the barrier in sock/connect_step.c, activate_sock() */
 	smp_mb();
 	conn->progress(conn);
 }
@@ -269,7 +269,7 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 	if (!alive)
 		return;
 	smc_close_finish(conn, actions);
-	/* Paired with the barrier in sock/connect.c, become_active() */
+	/* Paired with the barrier in sock/connect_step.c, activate_sock() */
 	smp_mb();
 	conn->progress(conn);
 	smc_conn_put(conn);

@@ -3,14 +3,14 @@
  * A task runs the work that it causes.
  *
  * A packet for the own host is received on top of the task that sends it: the softirq handler runs
- * before the system call returns. A kworker, or accept(), would have to be woken for each message
- * of a handshake. While a task is inside of connect(), it collects the sockets that have events on
- * top of it, and takes their steps itself. It collects nothing while it waits for something.
+ * before the system call returns. Without this file, each message of a handshake would wake a
+ * kworker or accept(). Therefore a task in connect() collects the sockets that have events on top
+ * of it, and takes their steps itself. It collects nothing while it waits.
  *
- * A step holds locks of the socket that it is for: that of a listening socket, for example, which
- * accept() waits for. The scheduler may stop the task meanwhile, for as long as the quota of its
- * cgroup says. So a task takes the steps of sockets of its own cgroup only. A task of low priority
- * takes none: other tasks of the cgroup may keep it off the processor.
+ * A step holds locks that other tasks wait for: accept() waits for the lock of the listening
+ * socket, for example. The scheduler may stop the task meanwhile, until its cgroup has quota again.
+ * So a task takes only steps of sockets of its own cgroup. A task of low priority takes none: other
+ * tasks of the cgroup may keep it off the processor.
  */
 
 #include <linux/cgroup.h>
@@ -21,12 +21,12 @@
 #include "caller_work.h"
 #include "sock.h"
 
-#define SOCKS_MAX	8	/* whose work one system call runs */
-#define CALLERS_SEEN	4	/* there is more than one if tasks were preempted */
+#define SOCKS_MAX	8	/* of which one system call runs the work */
+#define CALLERS_SEEN	4	/* there are several if tasks were preempted */
 
 /**
- * struct smc_collectors - tasks that have begun on a processor
- * @lock: protects the list, and what is collected; interrupts are off
+ * struct smc_collectors - the tasks that collect sockets on a processor
+ * @lock: protects @list, and the sockets that its tasks have collected; interrupts are off
  * @list: of struct smc_caller_work
  */
 struct smc_collectors {
@@ -42,12 +42,12 @@ static bool has_low_priority(const struct task_struct *task)
 }
 
 /**
- * smc_caller_work_begin() - a system call collects events from now on
- * @work: of the caller, for smc_caller_work_end(); nothing is collected for a kernel thread, nor on
- *	a socket without a file, whose user may hold locks, nor for a task of low priority
+ * smc_caller_work_begin() - collect the sockets that have events on top of this task
+ * @work: of the caller, for smc_caller_work_end()
  * @sock: the socket of the call
  *
- * The caller may hold locks. Does not sleep.
+ * A kernel thread collects nothing, nor does a task of low priority, nor a call on a socket without
+ * a file, whose caller may hold locks. The caller may hold the socket lock. Does not sleep.
  */
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock)
 {
@@ -81,8 +81,8 @@ static struct smc_caller_work *find_collector(struct smc_collectors *collectors)
 }
 
 #if defined(CONFIG_SOCK_CGROUP_DATA) && defined(CONFIG_CGROUP_SCHED)
-/* With version 1 of the controller the cgroup that has the quota is another one */
-static bool is_of_own_cgroup(const struct smc_sock *smc)
+/* With version 1 of the cpu controller another cgroup has the quota */
+static bool is_in_own_cgroup(const struct smc_sock *smc)
 {
 	bool is_own;
 
@@ -94,20 +94,13 @@ static bool is_of_own_cgroup(const struct smc_sock *smc)
 	return is_own;
 }
 #else
-static bool is_of_own_cgroup(const struct smc_sock *smc)
+static bool is_in_own_cgroup(const struct smc_sock *smc)
 {
 	return !IS_ENABLED(CONFIG_CGROUPS);
 }
 #endif
 
-/**
- * smc_caller_work_takes() - would smc_caller_work_add() take a socket?
- * @smc: it
- *
- * Any context.
- *
- * Return: whether. smc_caller_work_add() may decide otherwise.
- */
+/* Would smc_caller_work_add() take the socket? It may decide otherwise. Any context. */
 bool smc_caller_work_takes(const struct smc_sock *smc)
 {
 	struct smc_collectors *collectors;
@@ -118,7 +111,7 @@ bool smc_caller_work_takes(const struct smc_sock *smc)
 	collectors = this_cpu_ptr(&all_collectors);
 	if (!list_empty(&collectors->list)) {
 		spin_lock(&collectors->lock);
-		takes = find_collector(collectors) && is_of_own_cgroup(smc);
+		takes = find_collector(collectors) && is_in_own_cgroup(smc);
 		spin_unlock(&collectors->lock);
 	}
 	local_irq_restore(flags);
@@ -131,13 +124,11 @@ static void collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
 	list_add_tail(&smc->caller_work, &work->socks);
 }
 
-/**
- * smc_caller_work_add() - a socket has work to do: let the task run it that has caused it
- * @smc: the socket; the caller has a reference, or is in an RCU read-side critical section
+/*
+ * Let the task that has caused an event run the work of the socket. The caller has a reference, or
+ * is in an RCU read-side critical section. Any context; does not sleep.
  *
- * Any context; does not sleep.
- *
- * Return: whether the task does.
+ * Return: whether the task runs the work.
  */
 bool smc_caller_work_add(struct smc_sock *smc)
 {
@@ -150,9 +141,9 @@ bool smc_caller_work_add(struct smc_sock *smc)
 	if (!list_empty(&collectors->list)) {
 		spin_lock(&collectors->lock);
 		work = find_collector(collectors);
-		if (work && (!is_of_own_cgroup(smc) || test_and_set_bit(0, &smc->is_collected)))
+		if (work && (!is_in_own_cgroup(smc) || test_and_set_bit(0, &smc->is_collected)))
 			work = NULL;
-		/* One without a reference has no work any more */
+		/* A socket without a reference needs no work any more */
 		if (work && smc_conn_get_not_zero(&smc->conn))
 			collect_sock(work, smc);
 		spin_unlock(&collectors->lock);
@@ -161,8 +152,8 @@ bool smc_caller_work_add(struct smc_sock *smc)
 	return work;
 }
 
-/* Return: with a reference */
-static struct smc_sock *pop_sock(struct smc_caller_work *work)
+/* Return: a socket, with a reference, or NULL. */
+static struct smc_sock *pop_collected_sock(struct smc_caller_work *work)
 {
 	struct smc_sock *smc;
 
@@ -171,29 +162,24 @@ static struct smc_sock *pop_sock(struct smc_caller_work *work)
 	if (smc) {
 		list_del(&smc->caller_work);
 		clear_bit(0, &smc->is_collected);
-		/* An event that comes later is collected again; the work sees all others */
+		/* An event that comes later is collected again; the work sees all earlier ones */
 		smp_mb__after_atomic();
 	}
 	spin_unlock_irq(&work->collectors->lock);
 	return smc;
 }
 
-/**
- * smc_caller_work_pending() - is there work to run?
- * @work: as begun
- *
- * Return: whether.
- */
-bool smc_caller_work_pending(struct smc_caller_work *work)
+/* Has the task collected sockets? */
+bool smc_caller_work_is_pending(struct smc_caller_work *work)
 {
 	return work->collectors && !list_empty_careful(&work->socks);
 }
 
-static void run_work(struct smc_caller_work *work)
+static void run_collected_work(struct smc_caller_work *work)
 {
 	struct smc_sock *smc;
 
-	while ((smc = pop_sock(work))) {
+	while ((smc = pop_collected_sock(work))) {
 		if (!fatal_signal_pending(current)) {
 			smc_sock_run_work(smc);
 			continue;
@@ -203,7 +189,7 @@ static void run_work(struct smc_caller_work *work)
 	}
 }
 
-static bool remove_if_empty(struct smc_caller_work *work)
+static bool remove_empty_collector(struct smc_caller_work *work)
 {
 	bool is_empty;
 
@@ -215,23 +201,21 @@ static bool remove_if_empty(struct smc_caller_work *work)
 	return is_empty;
 }
 
-/**
- * smc_caller_work_end() - run what is left, and collect no more
- * @work: as begun; the caller holds no socket lock
- *
- * May sleep, but neither for a peer nor for a program.
+/*
+ * Run the work of the collected sockets, and collect no more. The caller holds no socket lock. May
+ * sleep, but neither for a peer nor for a program.
  */
 void smc_caller_work_end(struct smc_caller_work *work)
 {
 	if (!work->collectors)
 		return;
 	do {
-		run_work(work);
-	} while (!remove_if_empty(work));
+		run_collected_work(work);
+	} while (!remove_empty_collector(work));
 	work->collectors = NULL;
 }
 
-/** smc_caller_work_init() - prepare the lists */
+/* Prepare the lists */
 void __init smc_caller_work_init(void)
 {
 	struct smc_collectors *collectors;

@@ -10,12 +10,12 @@ struct smc_sock;
 struct socket;
 
 /**
- * struct smc_caller_work - the work of a task that is inside of connect()
- * @entry: in the list of the processor on which the task began
- * @collectors: that list
+ * struct smc_caller_work - the work of a task in connect()
+ * @entry: in @collectors
+ * @collectors: list of the processor on which the task began to collect
  * @task: the task
- * @socks: sockets whose work it runs; each has a reference
- * @left: how many more it takes
+ * @socks: collected sockets; each has a reference
+ * @left: how many more sockets the task may collect
  */
 struct smc_caller_work {
 	struct list_head entry;
@@ -26,7 +26,7 @@ struct smc_caller_work {
 };
 
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock);
-bool smc_caller_work_pending(struct smc_caller_work *work);
+bool smc_caller_work_is_pending(struct smc_caller_work *work);
 void smc_caller_work_end(struct smc_caller_work *work);
 bool smc_caller_work_takes(const struct smc_sock *smc);
 bool smc_caller_work_add(struct smc_sock *smc);

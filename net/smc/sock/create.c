@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * socket(): TCP sockets with our operations, by IPPROTO_SMC and by the family AF_SMC. Nothing else
- * of ours is there before connect() or listen().
+ * socket(): TCP sockets with SMC's operations, by IPPROTO_SMC and by the family AF_SMC. The module
+ * adds nothing else before connect() or listen().
  */
 
 #include <linux/in.h>
@@ -12,6 +12,7 @@
 #include <net/tcp.h>
 #include <net/transp_v6.h>
 
+#include "proto.h"
 #include "sock.h"
 
 #define SMCPROTO_SMC	0	/* addresses are IPv4 */
@@ -35,7 +36,7 @@ static struct inet_protosw protosw6 = {
 	.flags		= INET_PROTOSW_ICSK,
 };
 
-/* The sock gets another struct socket; that of @from is empty then */
+/* Give the sock to another struct socket; @from is empty then */
 static void move_sock(struct socket *from, struct socket *to)
 {
 	struct sock *sk = from->sk;
@@ -48,7 +49,7 @@ static void move_sock(struct socket *from, struct socket *to)
 	release_sock(sk);
 }
 
-static int family_create(struct net *net, struct socket *sock, int protocol, int kern)
+static int create_by_family(struct net *net, struct socket *sock, int protocol, int kern)
 {
 	struct socket *helper;
 	int err;
@@ -69,14 +70,10 @@ static int family_create(struct net *net, struct socket *sock, int protocol, int
 static const struct net_proto_family family = {
 	.family	= PF_SMC,
 	.owner	= THIS_MODULE,
-	.create	= family_create,
+	.create	= create_by_family,
 };
 
-/**
- * smc_create_init() - register the family, and let TCP negotiate SMC
- *
- * Return: 0 or a negative errno.
- */
+/* Register the family, and let TCP negotiate SMC. Return: 0 or a negative errno. */
 int __init smc_create_init(void)
 {
 	int err = sock_register(&family);
@@ -87,17 +84,17 @@ int __init smc_create_init(void)
 	return 0;
 }
 
-/** smc_create_register() - from now on there are sockets of IPPROTO_SMC; does not fail */
+/* From now on programs can create sockets of IPPROTO_SMC. Does not fail. */
 void __init smc_create_register(void)
 {
-	protosw.prot = smc_creating_prot(AF_INET);
-	protosw.ops = smc_ops(AF_INET);
+	protosw.prot = smc_prot_for_creation(AF_INET);
+	protosw.ops = smc_ops_of_family(AF_INET);
 	inet_register_protosw(&protosw);
 	is_registered = true;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (smc_ops(AF_INET6)) {
-		protosw6.prot = smc_creating_prot(AF_INET6);
-		protosw6.ops = smc_ops(AF_INET6);
+	if (smc_ops_of_family(AF_INET6)) {
+		protosw6.prot = smc_prot_for_creation(AF_INET6);
+		protosw6.ops = smc_ops_of_family(AF_INET6);
 		is_registered6 = !inet6_register_protosw(&protosw6);
 		if (!is_registered6)	/* a permanent protocol has the number */
 			pr_warn("smc: no IPPROTO_SMC for IPv6\n");
@@ -105,7 +102,7 @@ void __init smc_create_register(void)
 #endif
 }
 
-/** smc_create_unregister() - undo smc_create_register() */
+/* Undo smc_create_register() */
 void smc_create_unregister(void)
 {
 	if (is_registered)
@@ -116,7 +113,7 @@ void smc_create_unregister(void)
 #endif
 }
 
-/** smc_create_exit() - undo smc_create_init() */
+/* Undo smc_create_init() */
 void smc_create_exit(void)
 {
 	static_branch_disable(&tcp_have_smc);

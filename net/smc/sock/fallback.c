@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one-way door to TCP: the sock gets TCP's tables back, and nothing of ours is left in the path
- * of a call. Whoever polls is on the queue that TCP wakes from then on.
+ * Fallback, which is final: the sock gets TCP's tables back, and no function of the module is in
+ * the path of a call. A program that polls is on the queue that TCP wakes from then on.
  */
 
 #include "../event.h"
 #include "../stats.h"
 #include "../trace.h"
 #include "list.h"
+#include "proto.h"
 #include "sock.h"
 
-static void report(struct sock *sk, enum smc_role role, u32 reason, u32 peer_diagnosis)
+static void report_fallback(struct sock *sk, enum smc_role role, u32 reason, u32 peer_diagnosis)
 {
 	smc_stats_fallback(&smc_net(sock_net(sk))->fallbacks, role, reason);
 	smc_event_fallback(sk, role, reason, peer_diagnosis);
@@ -19,48 +20,46 @@ static void report(struct sock *sk, enum smc_role role, u32 reason, u32 peer_dia
 
 /**
  * smc_fallback() - become a TCP socket
- * @smc: the socket, locked, with an established TCP connection; child or not. The caller has a
+ * @smc: the socket, locked, with an established TCP connection; a child or not. The caller has a
  *	reference
  * @reason: enum smc_reason
- * @peer_diagnosis: what the peer's Decline said, or 0
+ * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  *
- * There is no way back. May sleep.
+ * May sleep.
  */
 void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 {
 	struct sock *sk = smc->conn.sk;
 
-	report(sk, smc->conn.role, reason, peer_diagnosis);
+	report_fallback(sk, smc->conn.role, reason, peer_diagnosis);
 	smc->reason = reason;
 	smc->peer_diagnosis = peer_diagnosis;
 	smc_list_fallback(smc, sk, reason, peer_diagnosis);
 	smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
-	smc_option_withdraw(smc);
+	smc_syn_withdraw(smc);
 	smc_sock_detach(smc);
 	if (!sk->sk_socket)
-		return;		/* a child: accept() gives TCP's tables to it */
+		return;		/* a child: accept() gives it TCP's tables */
 	smc_ops_to_tcp(sk->sk_socket);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
-/**
- * smc_fallback_unconnected() - a socket can only become a TCP connection
- * @sock: it, with our operations, locked, not connected and not listening
- * @reason: enum smc_reason
- *
- * Does not sleep. Once it is connected, smc_list_fallback() is due.
+/*
+ * A socket that is not connected will be a TCP connection. It has SMC's operations, is locked, and
+ * does not listen. @reason is an enum smc_reason. Does not sleep. The caller calls
+ * smc_list_fallback() once the socket is connected.
  */
 void smc_fallback_unconnected(struct socket *sock, u32 reason)
 {
 	struct smc_sock *smc = smc_sk(sock->sk);
 
-	report(sock->sk, SMC_CLIENT, reason, 0);
+	report_fallback(sock->sk, SMC_CLIENT, reason, 0);
 	if (smc) {
 		smc_list_remove(smc);
 		smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
 		smc_sock_detach(smc);
 	}
-	smc_option_disown(sock->sk);
+	smc_syn_disown(sock->sk);
 	smc_ops_to_tcp(sock);
 }

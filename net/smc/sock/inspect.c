@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looking at sockets from outside. Nothing here takes a socket lock, so whoever
- * keeps one for long cannot keep those who look.
+ * Copies of sockets for monitoring. No function here takes a socket lock, so a program that owns
+ * its socket for long does not delay monitoring.
  */
 
 #include <linux/export.h>
@@ -9,7 +9,7 @@
 
 #include "inspect.h"
 
-static void copy_tcp(struct sock *sk, struct smc_sock_info *out)
+static void copy_tcp_info(struct sock *sk, struct smc_sock_info *out)
 {
 	out->sk = sk;
 	out->tcp_state = READ_ONCE(sk->sk_state);
@@ -28,11 +28,11 @@ static void copy_tcp(struct sock *sk, struct smc_sock_info *out)
 	out->peer.s6_addr32[0] = sk->sk_daddr;
 }
 
-static void inspect_smc(struct smc_sock *smc, struct smc_sock_info *out)
+static void copy_smc_info(struct smc_sock *smc, struct smc_sock_info *out)
 {
 	out->state = smc_sock_state(smc);
 	sock_hold(smc->conn.sk);
-	copy_tcp(smc->conn.sk, out);
+	copy_tcp_info(smc->conn.sk, out);
 	if (out->state == SMC_SOCK_FALLBACK) {	/* just now */
 		out->reason = smc->reason;
 		out->peer_diagnosis = smc->peer_diagnosis;
@@ -44,36 +44,36 @@ static void inspect_smc(struct smc_sock *smc, struct smc_sock_info *out)
 	out->connected = smc_conn_inspect(&smc->conn, &out->conn);
 }
 
-static void inspect_entry(const struct smc_list_entry *entry, struct smc_sock_info *out)
+static void copy_entry_info(const struct smc_list_entry *entry, struct smc_sock_info *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (entry->smc) {
-		inspect_smc(entry->smc, out);
+		copy_smc_info(entry->smc, out);
 		smc_conn_put(&entry->smc->conn);
 		return;
 	}
 	out->state = SMC_SOCK_FALLBACK;
-	copy_tcp(entry->sk, out);
+	copy_tcp_info(entry->sk, out);
 	out->reason = entry->reason;
 	out->peer_diagnosis = entry->peer_diagnosis;
 }
 
 /**
- * smc_inspect_next() - walk over all connections of a namespace, whatever they are
+ * smc_inspect_next() - walk over all connections of a namespace
  * @net: the namespace
- * @number: SMC_LIST_START to begin; where the walk has come to
+ * @number: position of the walk, SMC_LIST_START at its begin
  * @out: the next connection, with a reference to its sock
  *
  * See smc_list_next(). Process context.
  *
- * Return: whether there is one more; the caller calls sock_put() for that.
+ * Return: whether there is one more; the caller calls sock_put() for it.
  */
 bool smc_inspect_next(struct net *net, u64 *number, struct smc_sock_info *out)
 {
 	struct smc_list_entry entry;
 
 	while (smc_list_next(net, number, &entry)) {
-		inspect_entry(&entry, out);
+		copy_entry_info(&entry, out);
 		if (out->state != SMC_SOCK_CLOSED)
 			return true;
 		sock_put(out->sk);

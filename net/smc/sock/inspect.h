@@ -10,8 +10,8 @@
 #include "sock.h"
 
 /**
- * struct smc_sock_info - a copy of what a socket is
- * @state: what it is
+ * struct smc_sock_info - a copy of a socket
+ * @state: what the socket is
  * @sk: the TCP sock, with a reference
  * @tcp_state: TCP_*
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN
@@ -19,11 +19,11 @@
  * @peer: peer's address
  * @local_port: local port
  * @peer_port: peer's port, 0 if there is no peer
- * @interface: index of the interface it is bound to, or 0
- * @reason: enum smc_reason why it fell back
- * @peer_diagnosis: what the peer's Decline said
+ * @interface: index of the interface that the socket is bound to, or 0
+ * @reason: enum smc_reason of the fallback
+ * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  * @connected: @conn is valid
- * @conn: its connection
+ * @conn: the connection
  */
 struct smc_sock_info {
 	enum smc_sock_state state;

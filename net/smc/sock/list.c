@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All connections of a namespace, for monitoring. A connection that falls back has no
- * struct smc_sock any more: an entry takes its place in the list, under its number. So a
- * walk sees each connection once, also while it falls back.
+ * All connections of a namespace, for monitoring. A connection that falls back loses its struct
+ * smc_sock: a small entry takes its place in the list, under its number. So a walk sees each
+ * connection once, also while it falls back.
  *
- * TCP does not tell when such a connection ends. The entry names the sock by its cookie, and by its
- * place in TCP's table of connections. A walk frees entries whose sock is gone. Each fallback looks
- * at the next two entries as well: the list grows to twice the number of connections, no further.
+ * TCP does not report the end of such a connection. The entry names the sock by its cookie, and by
+ * its hash in TCP's table of connections. A walk frees entries whose sock is gone. Each fallback
+ * tests the next two entries as well, so the list grows to at most twice the number of connections.
  */
 
 #include <linux/slab.h>
@@ -17,21 +17,21 @@
 #include "../net.h"
 #include "list.h"
 
-#define LOOKS	2	/* at entries, for each new one; see above */
+#define LOOKS	2	/* entries that each fallback tests */
 
-static struct smc_fallen *fallen_of(struct smc_listed *listed)
+static struct smc_fallen *to_fallen(struct smc_listed *listed)
 {
 	return container_of(listed, struct smc_fallen, listed);
 }
 
-static bool is_older(struct rb_node *node, const struct rb_node *other)
+static bool is_older_entry(struct rb_node *node, const struct rb_node *other)
 {
 	return rb_entry(node, struct smc_listed, node)->number <
 	       rb_entry(other, struct smc_listed, node)->number;
 }
 
-/* The newest one that is older than @number, or NULL */
-static struct smc_listed *find_below(const struct smc_net *sn, u64 number)
+/* The newest entry that is older than @number, or NULL */
+static struct smc_listed *find_entry_below(const struct smc_net *sn, u64 number)
 {
 	struct rb_node *node = sn->socks.rb_node;
 	struct smc_listed *listed, *found = NULL;
@@ -50,15 +50,10 @@ static void insert_entry(struct smc_net *sn, struct smc_listed *listed)
 {
 	lockdep_assert_held(&sn->socks_lock);
 	listed->number = ++sn->last_number;
-	rb_add(&listed->node, &sn->socks, is_older);
+	rb_add(&listed->node, &sn->socks, is_older_entry);
 }
 
-/**
- * smc_list_add() - a socket is on its way to SMC
- * @smc: it, new
- *
- * Any context.
- */
+/* Add a new socket. Any context. */
 void smc_list_add(struct smc_sock *smc)
 {
 	struct smc_net *sn = smc_net(sock_net(smc->conn.sk));
@@ -69,12 +64,7 @@ void smc_list_add(struct smc_sock *smc)
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
 }
 
-/**
- * smc_list_remove() - a walk does not see the socket any more
- * @smc: it, in the list or not
- *
- * Any context.
- */
+/* Remove a socket from the list, if it is there. Any context. */
 void smc_list_remove(struct smc_sock *smc)
 {
 	struct smc_net *sn = smc_net(sock_net(smc->conn.sk));
@@ -88,15 +78,15 @@ void smc_list_remove(struct smc_sock *smc)
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
 }
 
-/* The connection may have the memory of another one by now: cookies are used once */
-static bool is_same(const struct sock *sk, const struct smc_fallen *fallen)
+/* Another connection may have the memory of the sock by now. A cookie is used once. */
+static bool is_same_sock(const struct sock *sk, const struct smc_fallen *fallen)
 {
 	return READ_ONCE(sk->sk_hash) == fallen->hash &&
 	       atomic64_read(&sk->sk_cookie) == fallen->cookie && sk_fullsock(sk);
 }
 
-/* Return: the sock that fell back, with a reference, or NULL if TCP has no such connection */
-static struct sock *find_sock(const struct net *net, const struct smc_fallen *fallen)
+/* Return: the sock that fell back, with a reference, or NULL if TCP does not have it any more. */
+static struct sock *find_fallen_sock(const struct net *net, const struct smc_fallen *fallen)
 {
 	struct inet_hashinfo *hashinfo = net->ipv4.tcp_death_row.hashinfo;
 	unsigned int slot = fallen->hash & hashinfo->ehash_mask;
@@ -106,16 +96,16 @@ static struct sock *find_sock(const struct net *net, const struct smc_fallen *fa
 	rcu_read_lock();
 again:
 	sk_nulls_for_each_rcu(sk, node, &hashinfo->ehash[slot].chain) {
-		if (!is_same(sk, fallen))
+		if (!is_same_sock(sk, fallen))
 			continue;
 		if (!refcount_inc_not_zero(&sk->sk_refcnt))
 			goto gone;
-		if (is_same(sk, fallen))
+		if (is_same_sock(sk, fallen))
 			goto found;
 		sock_gen_put(sk);
 		goto again;
 	}
-	/* Else a sock on the way has moved to another chain */
+	/* Otherwise a sock of the walk has moved to another chain */
 	if (get_nulls_value(node) != slot)
 		goto again;
 gone:
@@ -125,24 +115,24 @@ found:
 	return sk;
 }
 
-static void forget_entry(struct smc_net *sn, u64 number)
+static void free_stale_entry(struct smc_net *sn, u64 number)
 {
 	struct smc_fallen *fallen = NULL;
 	struct smc_listed *listed;
 	unsigned long flags;
 
 	spin_lock_irqsave(&sn->socks_lock, flags);
-	listed = find_below(sn, number + 1);
+	listed = find_entry_below(sn, number + 1);
 	if (listed && listed->number == number && listed->fell_back) {
-		fallen = fallen_of(listed);
+		fallen = to_fallen(listed);
 		rb_erase(&listed->node, &sn->socks);
 	}
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
 	kfree(fallen);
 }
 
-/* Return: whether the socket is still there; then there is a reference in @out */
-static bool get_smc(struct smc_listed *listed, struct smc_list_entry *out)
+/* Return: whether the socket is still there; then @out has a reference. */
+static bool get_listed_sock(struct smc_listed *listed, struct smc_list_entry *out)
 {
 	struct smc_sock *smc = container_of(listed, struct smc_sock, listed);
 
@@ -150,24 +140,27 @@ static bool get_smc(struct smc_listed *listed, struct smc_list_entry *out)
 	return out->smc;
 }
 
-/* Return: as get_smc(); forgets one that is not */
-static bool get_fallen(struct net *net, const struct smc_fallen *fallen, struct smc_list_entry *out)
+/* Return: as get_listed_sock(). Frees the entry of a connection that has ended. */
+static bool get_fallen_sock(struct net *net, const struct smc_fallen *fallen,
+			    struct smc_list_entry *out)
 {
 	out->smc = NULL;
-	out->sk = find_sock(net, fallen);
+	out->sk = find_fallen_sock(net, fallen);
 	out->reason = fallen->reason;
 	out->peer_diagnosis = fallen->peer_diagnosis;
 	if (!out->sk)
-		forget_entry(smc_net(net), fallen->listed.number);
+		free_stale_entry(smc_net(net), fallen->listed.number);
 	return out->sk;
 }
 
 /*
- * Look at the next entry below *@number, which is moved on. Return: whether there was one; then
- * *@found tells whether its connection is still there, and in @out.
+ * Test the next entry below *@number, and set *@number to it.
+ *
+ * Return: whether there was one. *@found says whether its connection still exists; then it is in
+ * @out.
  */
-static bool look_at_next(struct net *net, u64 *number, struct smc_list_entry *out,
-			 bool *found)
+static bool get_next_entry(struct net *net, u64 *number, struct smc_list_entry *out,
+			   bool *found)
 {
 	struct smc_net *sn = smc_net(net);
 	struct smc_fallen fallen = {};
@@ -175,19 +168,19 @@ static bool look_at_next(struct net *net, u64 *number, struct smc_list_entry *ou
 	unsigned long flags;
 
 	spin_lock_irqsave(&sn->socks_lock, flags);
-	listed = find_below(sn, *number);
+	listed = find_entry_below(sn, *number);
 	*number = listed ? listed->number : SMC_LIST_START;
 	if (listed && listed->fell_back)
-		fallen = *fallen_of(listed);
+		fallen = *to_fallen(listed);
 	else
-		*found = listed && get_smc(listed, out);
+		*found = listed && get_listed_sock(listed, out);
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
 	if (fallen.listed.fell_back)
-		*found = get_fallen(net, &fallen, out);
+		*found = get_fallen_sock(net, &fallen, out);
 	return listed;
 }
 
-static void put_entry(const struct smc_list_entry *entry)
+static void put_list_entry(const struct smc_list_entry *entry)
 {
 	if (entry->smc)
 		smc_conn_put(&entry->smc->conn);
@@ -195,16 +188,16 @@ static void put_entry(const struct smc_list_entry *entry)
 		sock_put(entry->sk);
 }
 
-/* Concurrent ones share the work: each moves the same mark on */
-static void free_stale(struct net *net)
+/* Concurrent callers share the work: all of them advance smc_net.pruned */
+static void prune_stale_entries(struct net *net)
 {
 	struct smc_list_entry entry;
 	unsigned int i;
 	bool found;
 
 	for (i = 0; i < LOOKS; i++)
-		if (look_at_next(net, &smc_net(net)->pruned, &entry, &found) && found)
-			put_entry(&entry);
+		if (get_next_entry(net, &smc_net(net)->pruned, &entry, &found) && found)
+			put_list_entry(&entry);
 }
 
 static struct smc_fallen *create_fallen(struct sock *sk, u32 reason, u32 peer_diagnosis)
@@ -214,7 +207,7 @@ static struct smc_fallen *create_fallen(struct sock *sk, u32 reason, u32 peer_di
 
 	if (!fallen)
 		return NULL;
-	sock_diag_save_cookie(sk, cookie);	/* the sock has one from now on */
+	sock_diag_save_cookie(sk, cookie);	/* gives the sock a cookie */
 	fallen->listed.fell_back = true;
 	fallen->cookie = atomic64_read(&sk->sk_cookie);
 	fallen->hash = sk->sk_hash;
@@ -225,13 +218,13 @@ static struct smc_fallen *create_fallen(struct sock *sk, u32 reason, u32 peer_di
 
 /**
  * smc_list_fallback() - a connection falls back
- * @smc: what it has in the list; the caller has a reference. Or NULL
+ * @smc: its struct in the list, with a reference of the caller; or NULL
  * @sk: its sock, locked
  * @reason: enum smc_reason
- * @peer_diagnosis: what the peer's Decline said, or 0
+ * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  *
- * Without memory the list forgets the connection when @smc is gone, as it does when TCP has no
- * connection any more. May sleep.
+ * Without memory for the entry, or if TCP has no connection any more, the connection leaves the
+ * list with @smc. May sleep.
  */
 void smc_list_fallback(struct smc_sock *smc, struct sock *sk, u32 reason, u32 peer_diagnosis)
 {
@@ -252,25 +245,25 @@ void smc_list_fallback(struct smc_sock *smc, struct sock *sk, u32 reason, u32 pe
 		insert_entry(sn, &fallen->listed);
 	}
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
-	free_stale(sock_net(sk));
+	prune_stale_entries(sock_net(sk));
 }
 
 /**
  * smc_list_next() - walk over all connections of a namespace
  * @net: the namespace
- * @number: SMC_LIST_START to begin; where the walk has come to
+ * @number: position of the walk, SMC_LIST_START at its begin
  * @out: the next connection
  *
- * The walk sees each connection that is there all the time exactly once, and none that begins
- * meanwhile. Between two steps nothing is held. May sleep.
+ * The walk sees each connection that exists all the time exactly once. It does not see connections
+ * that begin meanwhile. No lock is held between two calls. May sleep.
  *
- * Return: whether there is one more. The caller gives the reference in @out back.
+ * Return: whether there is one more. The caller drops the reference in @out.
  */
 bool smc_list_next(struct net *net, u64 *number, struct smc_list_entry *out)
 {
 	bool found;
 
-	while (look_at_next(net, number, out, &found)) {
+	while (get_next_entry(net, number, out, &found)) {
 		if (found)
 			return true;
 		cond_resched();

@@ -8,10 +8,10 @@
 
 /**
  * struct smc_list_entry - a copy of an entry
- * @smc: the socket, with a reference; or NULL, and then this fell back:
+ * @smc: the socket, with a reference; NULL if the connection fell back, and then:
  * @sk: the sock, with a reference
  * @reason: enum smc_reason
- * @peer_diagnosis: what the peer's Decline said
+ * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  */
 struct smc_list_entry {
 	struct smc_sock *smc;

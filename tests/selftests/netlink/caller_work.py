@@ -41,7 +41,7 @@ def queued_works():
     """How many works of sockets were queued since start_tracing()."""
     write(f'{EVENT}/enable', '0')
     with open(f'{TRACEFS}/trace', encoding='ascii', errors='replace') as file:
-        return sum('function=sock_work' in line for line in file)
+        return sum('function=run_sock_work' in line for line in file)
 
 
 def connected():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Socket options. They are TCP's, and kept once. What would reach TCP's byte stream past an SMC
- * connection is refused while there is one, or on the way; before that it makes the socket TCP.
+ * Socket options. TCP keeps them. An option that would reach TCP's byte stream is refused while
+ * there is an SMC connection, or a handshake; before that it makes the socket a TCP socket.
  */
 
 #include <linux/smc.h>
@@ -9,14 +9,14 @@
 #include <linux/uaccess.h>
 #include <net/tcp.h>
 
-#include "sock.h"
+#include "ops.h"
 
 #ifndef SOL_SMC
 #define SOL_SMC	286
 #endif
 
-/* Return: what is attached, made if need be, or NULL without memory */
-static struct smc_sock *get_or_attach(struct sock *sk)
+/* Return: the struct, created if necessary, or NULL without memory. */
+static struct smc_sock *get_or_create_sock(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
@@ -30,20 +30,20 @@ static struct smc_sock *get_or_attach(struct sock *sk)
 	return smc_sk(sk);
 }
 
-static int set_smc_locked(struct socket *sock, int value)
+static int set_smc_option_locked(struct socket *sock, int value)
 {
 	struct smc_sock *smc;
 
-	if (!smc_ops_are_ours(sock))
+	if (!smc_ops_are_smc(sock))
 		return -ENOPROTOOPT;	/* as TCP */
-	smc = get_or_attach(sock->sk);
+	smc = get_or_create_sock(sock->sk);
 	if (!smc)
 		return -ENOBUFS;
 	smc->limit_handshake = value;
 	return 0;
 }
 
-static int set_smc(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
+static int set_smc_option(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
 {
 	int value, err;
 
@@ -54,48 +54,12 @@ static int set_smc(struct socket *sock, int optname, sockptr_t optval, unsigned 
 	if (copy_from_sockptr(&value, optval, sizeof(value)))
 		return -EFAULT;
 	lock_sock(sock->sk);
-	err = set_smc_locked(sock, value);
+	err = set_smc_option_locked(sock, value);
 	release_sock(sock->sk);
 	return err;
 }
 
-/**
- * smc_set_rcvlowat() - SO_RCVLOWAT: a smaller mark makes ready what is there
- * @sk: the socket, locked
- * @value: bytes
- *
- * Return: 0.
- */
-int smc_set_rcvlowat(struct sock *sk, int value)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (smc && smc->rcvlowat) {	/* the handshake has its own */
-		smc->rcvlowat = value ?: 1;
-		return 0;
-	}
-	if (!smc || smc->state != SMC_SOCK_ACTIVE)
-		return smc_ops_of_tcp(sk)->set_rcvlowat(sk, value);
-	WRITE_ONCE(sk->sk_rcvlowat, value ?: 1);
-	if (smc_rx_readable(&smc->conn))
-		smc_conn_wake_readers(&smc->conn);
-	return 0;
-}
-
-/**
- * smc_sockopt_nagle() - follow TCP_NODELAY
- * @smc: the socket, locked
- */
-void smc_sockopt_nagle(struct smc_sock *smc)
-{
-	bool off = tcp_sk(smc->conn.sk)->nonagle & TCP_NAGLE_OFF;
-
-	WRITE_ONCE(smc->conn.tx.coalesce, !off);
-	if (off && smc->state == SMC_SOCK_ACTIVE)
-		smc_cdc_flush(&smc->conn);
-}
-
-static void follow_nagle(struct sock *sk, int optname)
+static void follow_nagle_option(struct sock *sk, int optname)
 {
 	enum smc_stat stat = optname == TCP_CORK ? SMC_STAT_CORK : SMC_STAT_NODELAY;
 	u8 bit = optname == TCP_CORK ? TCP_NAGLE_CORK : TCP_NAGLE_OFF;
@@ -104,7 +68,7 @@ static void follow_nagle(struct sock *sk, int optname)
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc->state == SMC_SOCK_ACTIVE) {
-		smc_sockopt_nagle(smc);
+		smc_sock_follow_nagle(smc);
 		if (tcp_sk(sk)->nonagle & bit)
 			smc_conn_count(&smc->conn, stat, 1);
 	}
@@ -112,14 +76,14 @@ static void follow_nagle(struct sock *sk, int optname)
 }
 
 /*
- * May TCP see the option? What needs the byte stream, or the SYN, makes a new socket TCP, before
- * TCP does anything: kTLS copies the operations of the first socket that asks for it.
+ * May TCP see the option? An option that needs the byte stream, or the SYN, makes a new socket a
+ * TCP socket before TCP sees it: kTLS copies the operations of the first socket that asks for it.
  */
 static int check_byte_stream_locked(struct socket *sock, int error)
 {
 	const struct smc_sock *smc = smc_sk(sock->sk);
 
-	if (!smc_ops_are_ours(sock))
+	if (!smc_ops_are_smc(sock))
 		return 0;
 	/* While listen() runs without the lock, TCP listens and smc->state is SMC_SOCK_INIT */
 	if ((!smc || smc->state == SMC_SOCK_INIT) && sock->sk->sk_state != TCP_LISTEN) {
@@ -143,10 +107,10 @@ static int check_byte_stream(struct socket *sock, int error)
 
 /*
  * Programs ask for "mptcp" to find out what a socket is: TCP refuses it on every socket that the
- * kernel has not made for itself, and leaves the socket as it is. So must this module. TCP gets the
- * name that was tested, since the program may change its own copy meanwhile.
+ * kernel has not created for itself, and does not change the socket. So must this module. TCP gets
+ * the name that was tested, since the program may change its own copy meanwhile.
  */
-static int set_ulp(struct socket *sock, sockptr_t optval, unsigned int optlen)
+static int set_tcp_ulp(struct socket *sock, sockptr_t optval, unsigned int optlen)
 {
 	char name[TCP_ULP_NAME_MAX];
 	long len;
@@ -174,19 +138,19 @@ static void fall_back_for_fastopen(struct socket *sock)
 
 	lock_sock(sock->sk);
 	smc = smc_sk(sock->sk);
-	if (smc_ops_are_ours(sock) && sock->state == SS_UNCONNECTED &&
+	if (smc_ops_are_smc(sock) && sock->state == SS_UNCONNECTED &&
 	    sock->sk->sk_state == TCP_CLOSE && (!smc || smc->state == SMC_SOCK_INIT))
 		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
 	release_sock(sock->sk);
 }
 
-static int set_tcp(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
+static int set_tcp_option(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
 {
 	struct sock *sk = sock->sk;
 	int err = 0;
 
 	if (optname == TCP_ULP)
-		return set_ulp(sock, optval, optlen);
+		return set_tcp_ulp(sock, optval, optlen);
 	if (optname == TCP_REPAIR)
 		err = check_byte_stream(sock, -EPERM);
 	if (!err)
@@ -202,21 +166,21 @@ static int set_tcp(struct socket *sock, int optname, sockptr_t optval, unsigned 
 		break;
 	case TCP_CORK:
 	case TCP_NODELAY:
-		follow_nagle(sk, optname);
+		follow_nagle_option(sk, optname);
 		break;
 	}
 	return 0;
 }
 
 /* A TCP connection has TCP's operations; every other socket is refused */
-static int check_family(struct socket *sock)
+static int check_addrform(struct socket *sock)
 {
 	const struct smc_sock *smc;
 	int err = 0;
 
 	lock_sock(sock->sk);
 	smc = smc_sk(sock->sk);
-	if (smc_ops_are_ours(sock))
+	if (smc_ops_are_smc(sock))
 		err = smc && smc->state == SMC_SOCK_ACTIVE ? -EOPNOTSUPP : -ENOTCONN;
 	release_sock(sock->sk);
 	return err;
@@ -224,11 +188,11 @@ static int check_family(struct socket *sock)
 
 /*
  * TCP would replace the SMC operations by those of IPv4. It takes the socket lock only after
- * check_family() has released it, and another thread may connect the socket in between. So TCP
- * gets the request only after a fallback, which is final. The value is read here: bringing in the
- * page may take the caller as long as it likes.
+ * check_addrform() has released it, and another thread may connect the socket in between. So TCP
+ * gets the request only after a fallback, which is final. The value is read here, because the
+ * program may delay the page without limit.
  */
-static int set_family(struct socket *sock, sockptr_t optval, unsigned int optlen)
+static int set_addrform(struct socket *sock, sockptr_t optval, unsigned int optlen)
 {
 	int family, err;
 
@@ -236,22 +200,16 @@ static int set_family(struct socket *sock, sockptr_t optval, unsigned int optlen
 		return -EINVAL;
 	if (copy_from_sockptr(&family, optval, sizeof(family)))
 		return -EFAULT;
-	err = family == PF_INET ? check_family(sock) : -EINVAL;
+	err = family == PF_INET ? check_addrform(sock) : -EINVAL;
 	if (err)
 		return err;
 	return smc_ops_of_tcp(sock->sk)->setsockopt(sock, SOL_IPV6, IPV6_ADDRFORM,
 						    KERNEL_SOCKPTR(&family), sizeof(family));
 }
 
-/**
- * smc_setsockopt() - the setsockopt system call, for all levels but SOL_SOCKET
- * @sock: the socket
- * @level: level
- * @optname: option
- * @optval: value
- * @optlen: its length
- *
- * Return: as TCP; -EOPNOTSUPP for what would change the stream below us.
+/*
+ * The setsockopt system call, for all levels but SOL_SOCKET. Return: as TCP; -EOPNOTSUPP for an
+ * option that would change the byte stream below SMC.
  */
 int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 		   unsigned int optlen)
@@ -261,14 +219,14 @@ int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval
 
 	switch (level) {
 	case SOL_SMC:
-		err = set_smc(sock, optname, optval, optlen);
+		err = set_smc_option(sock, optname, optval, optlen);
 		break;
 	case SOL_TCP:
-		err = set_tcp(sock, optname, optval, optlen);
+		err = set_tcp_option(sock, optname, optval, optlen);
 		break;
 	case SOL_IPV6:
 		if (optname == IPV6_ADDRFORM && READ_ONCE(sock->sk->sk_family) == AF_INET6) {
-			err = set_family(sock, optval, optlen);
+			err = set_addrform(sock, optval, optlen);
 			break;
 		}
 		fallthrough;
@@ -279,7 +237,7 @@ int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval
 	return err;
 }
 
-static int get_smc(struct sock *sk, int optname, char __user *optval, int __user *optlen)
+static int get_smc_option(struct sock *sk, int optname, char __user *optval, int __user *optlen)
 {
 	const struct smc_sock *smc;
 	int value, len;
@@ -300,16 +258,7 @@ static int get_smc(struct sock *sk, int optname, char __user *optval, int __user
 	return 0;
 }
 
-/**
- * smc_getsockopt() - the getsockopt system call, for all levels but SOL_SOCKET
- * @sock: the socket
- * @level: level
- * @optname: option
- * @optval: where the value goes
- * @optlen: space there; the length of the value
- *
- * Return: as TCP.
- */
+/* The getsockopt system call, for all levels but SOL_SOCKET. Return: as TCP. */
 int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 		   int __user *optlen)
 {
@@ -317,9 +266,9 @@ int smc_getsockopt(struct socket *sock, int level, int optname, char __user *opt
 	int err;
 
 	if (level == SOL_SMC)
-		err = get_smc(sock->sk, optname, optval, optlen);
-	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE && smc_ops_are_ours(sock))
-		err = -EINVAL;	/* TCP's bytes are not the program's */
+		err = get_smc_option(sock->sk, optname, optval, optlen);
+	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE && smc_ops_are_smc(sock))
+		err = -EINVAL;	/* the program has no bytes of TCP */
 	else
 		err = smc_ops_of_tcp(sock->sk)->getsockopt(sock, level, optname, optval, optlen);
 	smc_call_end(has_module);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sending, receiving, polling, shutdown: of an SMC connection, until the socket has fallen back.
- */
+/* The byte stream: send, receive, poll and shutdown, of an SMC connection or before there is one */
 
 #include <linux/net_tstamp.h>
 #include <linux/poll.h>
@@ -11,20 +9,20 @@
 
 #include "../compat/compat.h"
 #include "../conn/close.h"
-#include "sock.h"
+#include "../listen/listen.h"
+#include "ops.h"
 
 /*
- * MSG_ZEROCOPY over SMC: the bytes are copied into the peer's ring before the call
- * returns, and this is what its completion says. Completions go through TCP's error
- * queue, which counts the calls also after a fallback.
+ * MSG_ZEROCOPY over SMC: the bytes are copied before the call returns, and the completion reports a
+ * copy. Completions go through TCP's error queue, which counts the calls also after a fallback.
  */
-static int zerocopy_begin(struct smc_sock *smc, const struct msghdr *msg, size_t len,
+static int begin_zerocopy(struct smc_sock *smc, const struct msghdr *msg, size_t len,
 			  struct ubuf_info **completion)
 {
 	struct sock *sk = smc->conn.sk;
 
 	*completion = NULL;
-	/* Those with a completion of their own (io_uring) keep it */
+	/* io_uring has a completion of its own, and keeps it */
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
 	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
@@ -35,7 +33,7 @@ static int zerocopy_begin(struct smc_sock *smc, const struct msghdr *msg, size_t
 	return 0;
 }
 
-static void zerocopy_end(struct smc_sock *smc, struct ubuf_info *completion, int sent)
+static void end_zerocopy(struct smc_sock *smc, struct ubuf_info *completion, int sent)
 {
 	if (sent < 0) {
 		net_zcopy_put_abort(completion, true);
@@ -45,14 +43,14 @@ static void zerocopy_end(struct smc_sock *smc, struct ubuf_info *completion, int
 	smc_conn_wake_error(&smc->conn);
 }
 
-/* Is there more to do than to send, see ancillary.c? */
-static bool is_observed(const struct smc_sock *smc, const struct msghdr *msg)
+/* Does the call ask for ancillary data, see ancillary.c? */
+static bool is_send_observed(const struct smc_sock *smc, const struct msghdr *msg)
 {
 	return msg->msg_controllen || READ_ONCE(smc->conn.sk->sk_tsflags) &
 	       (SOF_TIMESTAMPING_TX_RECORD_MASK | SOF_TIMESTAMPING_OPT_ID);
 }
 
-static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
+static int send_to_conn(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
 	struct ubuf_info *completion;
 	int stamps = 0;
@@ -60,18 +58,18 @@ static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
 
 	if (msg->msg_flags & MSG_OOB)
 		smc_conn_count(&smc->conn, SMC_STAT_URGENT, 1);
-	if (is_observed(smc, msg)) {
+	if (is_send_observed(smc, msg)) {
 		stamps = smc_ancillary_prepare(smc, msg);
 		if (stamps < 0)
 			return stamps;
 	}
-	ret = zerocopy_begin(smc, msg, len, &completion);
+	ret = begin_zerocopy(smc, msg, len, &completion);
 	if (ret)
 		return ret;
-	smc_sock_enter(smc);
+	smc_sock_enter_call(smc);
 	ret = smc_tx_sendmsg(&smc->conn, msg, len);
 	if (completion)
-		zerocopy_end(smc, completion, ret);
+		end_zerocopy(smc, completion, ret);
 	if (ret > 0 && stamps && smc->state == SMC_SOCK_ACTIVE)
 		smc_ancillary_sent(smc, stamps);
 	smc_sock_exit_call(smc);
@@ -79,10 +77,11 @@ static int send_active(struct smc_sock *smc, struct msghdr *msg, size_t len)
 }
 
 /*
- * Small transfers are most often done under the spin lock alone, without owning the
- * socket. Return: as the whole call, or 0 if it has to be done the long way.
+ * Most small transfers take the spin lock only, without owning the socket.
+ *
+ * Return: as the whole call, or 0 if the call has to own the socket.
  */
-static int try_send(struct sock *sk, struct msghdr *msg, size_t len)
+static int try_fast_send(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	struct smc_sock *smc;
 	int ret = 0;
@@ -92,15 +91,18 @@ static int try_send(struct sock *sk, struct msghdr *msg, size_t len)
 		return 0;
 	spin_lock_bh(&sk->sk_lock.slock);
 	smc = smc_sk(sk);
-	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE && !is_observed(smc, msg) &&
-	    !smc_sock_is_taken(sk))
+	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE &&
+	    !is_send_observed(smc, msg) && !smc_sock_is_taken(sk))
 		ret = smc_tx_try(&smc->conn, msg, len);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return ret;
 }
 
-/* Is there nothing to receive, nor to do before waiting for it as long as it takes? */
-static bool may_wait(const struct smc_sock *smc, int flags)
+/*
+ * May the call sleep without owning the socket: no data to receive, no unannounced data, no
+ * timeout, no busy polling?
+ */
+static bool may_wait_unowned(const struct smc_sock *smc, int flags)
 {
 	const struct smc_conn *conn = &smc->conn;
 	const struct sock *sk = conn->sk;
@@ -114,8 +116,9 @@ static bool may_wait(const struct smc_sock *smc, int flags)
  * @msg: where the data goes
  * @len: space there
  * @flags: of the call
- * @waits: there was nothing: what to wait for, inside of which we are
- * @observer: the connection that bytes have come from, if the program wants to know more of them
+ * @waits: the connection that had no data; the call has entered it
+ * @observer: the connection that the data came from, if the program asks for ancillary data; the
+ *	call has entered it
  */
 struct receiver {
 	struct msghdr *msg;
@@ -125,23 +128,26 @@ struct receiver {
 	struct smc_sock *observer;
 };
 
-static bool wants_ancillary(const struct smc_sock *smc, const struct msghdr *msg)
+static bool is_receive_observed(const struct smc_sock *smc, const struct msghdr *msg)
 {
 	return READ_ONCE(smc->conn.rx.stamp) || msg->msg_get_inq ||
 	       tcp_sk(smc->conn.sk)->recvmsg_inq;
 }
 
 /* For smc_ancillary_received(), which sleeps */
-static void remember_observer(struct receiver *r, struct smc_sock *smc)
+static void keep_observer(struct receiver *r, struct smc_sock *smc)
 {
-	if (likely(!wants_ancillary(smc, r->msg)))
+	if (likely(!is_receive_observed(smc, r->msg)))
 		return;
-	smc_sock_enter(smc);
+	smc_sock_enter_call(smc);
 	r->observer = smc;
 }
 
-/* If there is nothing yet: r->waits, which wait_and_receive() leaves */
-static int try_receive(struct sock *sk, struct receiver *r, bool may_sleep)
+/*
+ * Return: as the whole call, or 0. If there is no data yet, and the call may sleep, r->waits is
+ * set; wait_and_receive() leaves that connection.
+ */
+static int try_fast_receive(struct sock *sk, struct receiver *r, bool may_sleep)
 {
 	struct smc_sock *smc;
 	int ret = 0;
@@ -153,23 +159,23 @@ static int try_receive(struct sock *sk, struct receiver *r, bool may_sleep)
 	if (smc && !sk->sk_lock.owned && smc->state == SMC_SOCK_ACTIVE) {
 		ret = smc_rx_try(&smc->conn, r->msg, r->len);
 		if (ret) {
-			remember_observer(r, smc);
-		} else if (may_sleep && may_wait(smc, r->flags)) {
+			keep_observer(r, smc);
+		} else if (may_sleep && may_wait_unowned(smc, r->flags)) {
 			r->waits = smc;
-			smc_sock_enter(smc);
+			smc_sock_enter_call(smc);
 		}
 	}
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return ret;
 }
 
-/* The connection is not there yet, but may be soon. Return: as smc_connect_wait() */
+/* Wait while connect() is under way. Return: as smc_connect_wait(). */
 static int wait_until_connected(struct sock *sk, long timeo)
 {
 	struct smc_sock *smc = smc_sk(sk);
 	int err;
 
-	if (!smc || !smc_connect_under_way(smc))
+	if (!smc || !smc_connect_is_under_way(smc))
 		return 0;
 	smc_conn_get(&smc->conn);
 	err = smc_connect_wait(smc, timeo);
@@ -178,8 +184,8 @@ static int wait_until_connected(struct sock *sk, long timeo)
 }
 
 /*
- * A socket that is not connected, and may be at any moment: TCP, which takes the lock itself, might
- * find the connection below SMC. So we say what TCP would.
+ * The socket is not connected, and another thread may connect it at any time. TCP would take the
+ * lock itself, and might find the connection below SMC. So this function returns what TCP would.
  */
 static int receive_unconnected(struct sock *sk, int flags)
 {
@@ -194,39 +200,32 @@ static int receive_unconnected(struct sock *sk, int flags)
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
-/* Return: as the whole call, or 0 and *@by_tcp */
-static int send_locked(struct socket *sock, struct msghdr *msg, size_t len, bool *by_tcp)
+/* Return: as the whole call, or 0 and *@by_tcp. */
+static int send_sock_locked(struct socket *sock, struct msghdr *msg, size_t len, bool *by_tcp)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
 	int err;
 
 	smc = smc_sk(sk);
-	if (msg->msg_flags & MSG_FASTOPEN && smc_ops_are_ours(sock) &&
+	if (msg->msg_flags & MSG_FASTOPEN && smc_ops_are_smc(sock) &&
 	    (!smc || smc->state == SMC_SOCK_INIT))
 		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
 	err = wait_until_connected(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (err)
 		return err;
-	*by_tcp = !smc_ops_are_ours(sock);
+	*by_tcp = !smc_ops_are_smc(sock);
 	if (*by_tcp)
 		return 0;
 	smc = smc_sk(sk);
 	if (!smc || smc->state != SMC_SOCK_ACTIVE)
 		return sk_stream_error(sk, msg->msg_flags, -EPIPE);
-	if (smc_sock_is_taken(sk))	/* by a kernel service, which would wait for ever */
+	if (smc_sock_is_taken(sk))	/* a kernel service, which would wait for its callbacks */
 		return -EOPNOTSUPP;
-	return send_active(smc, msg, len);
+	return send_to_conn(smc, msg, len);
 }
 
-/**
- * smc_sendmsg() - all ways to send
- * @sock: the socket
- * @msg: data and flags
- * @len: length of the data
- *
- * Return: as TCP.
- */
+/* Every call that sends. Return: as TCP. */
 int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
@@ -234,12 +233,12 @@ int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	bool has_module;
 	int ret;
 
-	ret = try_send(sk, msg, len);
+	ret = try_fast_send(sk, msg, len);
 	if (ret)
 		return ret;
 	has_module = smc_call_begin();
 	lock_sock(sk);
-	ret = send_locked(sock, msg, len, &by_tcp);
+	ret = send_sock_locked(sock, msg, len, &by_tcp);
 	release_sock(sk);
 	if (by_tcp)
 		ret = smc_ops_of_tcp(sk)->sendmsg(sock, msg, len);
@@ -247,7 +246,7 @@ int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	return ret;
 }
 
-static int receive_active(struct smc_sock *smc, struct receiver *r)
+static int receive_from_conn(struct smc_sock *smc, struct receiver *r)
 {
 	struct smc_conn *conn = &smc->conn;
 	int ret;
@@ -256,35 +255,35 @@ static int receive_active(struct smc_sock *smc, struct receiver *r)
 		smc_conn_count(conn, SMC_STAT_URGENT, 1);
 		return smc_urgent_recv(conn, r->msg, r->len, r->flags);
 	}
-	smc_sock_enter(smc);
+	smc_sock_enter_call(smc);
 	ret = smc_rx_recvmsg(conn, r->msg, r->len, r->flags);
 	if (ret >= 0 && smc->state == SMC_SOCK_ACTIVE)
-		remember_observer(r, smc);
+		keep_observer(r, smc);
 	smc_sock_exit_call(smc);
 	return ret;
 }
 
-/* Return: as the whole call, or 0 and *@by_tcp */
-static int receive_locked(struct socket *sock, struct receiver *r, bool *by_tcp)
+/* Return: as the whole call, or 0 and *@by_tcp. */
+static int receive_sock_locked(struct socket *sock, struct receiver *r, bool *by_tcp)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
 	int err = 0;
 
-	if (!(r->flags & MSG_OOB))	/* TCP waits for no urgent data */
+	if (!(r->flags & MSG_OOB))	/* TCP does not wait for urgent data */
 		err = wait_until_connected(sk, sock_rcvtimeo(sk, r->flags & MSG_DONTWAIT));
 	if (err)
 		return err;
-	*by_tcp = !smc_ops_are_ours(sock);
+	*by_tcp = !smc_ops_are_smc(sock);
 	if (*by_tcp)
 		return 0;
 	smc = smc_sk(sk);
 	if (!smc || smc->state != SMC_SOCK_ACTIVE)
 		return receive_unconnected(sk, r->flags);
-	return receive_active(smc, r);
+	return receive_from_conn(smc, r);
 }
 
-static int receive(struct socket *sock, struct receiver *r)
+static int receive_slowly(struct socket *sock, struct receiver *r)
 {
 	struct sock *sk = sock->sk;
 	bool by_tcp = r->flags & MSG_ERRQUEUE;
@@ -293,7 +292,7 @@ static int receive(struct socket *sock, struct receiver *r)
 
 	if (!by_tcp) {
 		lock_sock(sk);
-		ret = receive_locked(sock, r, &by_tcp);
+		ret = receive_sock_locked(sock, r, &by_tcp);
 		release_sock(sk);
 	}
 	if (by_tcp)
@@ -307,30 +306,22 @@ static int wait_and_receive(struct sock *sk, struct receiver *r)
 	int ret;
 
 	smc_rx_wait(&r->waits->conn);
-	ret = try_receive(sk, r, false);
+	ret = try_fast_receive(sk, r, false);
 	smc_sock_exit_call(r->waits);
 	return ret;
 }
 
-/**
- * smc_recvmsg() - all ways to receive
- * @sock: the socket
- * @msg: where the data goes
- * @len: space there
- * @flags: MSG_*
- *
- * Return: as TCP.
- */
+/* Every call that receives. Return: as TCP. */
 int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {
 	struct receiver r = { .msg = msg, .len = len, .flags = flags };
 	int ret;
 
-	ret = try_receive(sock->sk, &r, true);
+	ret = try_fast_receive(sock->sk, &r, true);
 	if (r.waits)
 		ret = wait_and_receive(sock->sk, &r);
 	if (!ret)
-		ret = receive(sock, &r);
+		ret = receive_slowly(sock, &r);
 	if (unlikely(r.observer)) {
 		smc_ancillary_received(r.observer, msg, ret && !(flags & MSG_OOB));
 		smc_sock_exit_call(r.observer);
@@ -338,7 +329,7 @@ int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	return ret;
 }
 
-static bool poll_writable(struct smc_conn *conn)
+static bool poll_conn_writable(struct smc_conn *conn)
 {
 	if (smc_tx_writable(conn))
 		return true;
@@ -349,7 +340,7 @@ static bool poll_writable(struct smc_conn *conn)
 	return smc_tx_writable(conn);
 }
 
-static __poll_t poll_active(struct smc_sock *smc)
+static __poll_t poll_conn(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
 	u8 shutdown = READ_ONCE(conn->shutdown);
@@ -361,7 +352,7 @@ static __poll_t poll_active(struct smc_sock *smc)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (smc_rx_readable(conn))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (shutdown & SEND_SHUTDOWN || poll_writable(conn))
+	if (shutdown & SEND_SHUTDOWN || poll_conn_writable(conn))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (READ_ONCE(conn->urgent.ready))
 		mask |= EPOLLPRI;
@@ -371,14 +362,7 @@ static __poll_t poll_active(struct smc_sock *smc)
 	return mask;
 }
 
-/**
- * smc_poll() - poll, select and epoll
- * @file: the file
- * @sock: the socket
- * @wait: poll table, or NULL
- *
- * Return: what is ready, as TCP.
- */
+/* poll, select and epoll. Return: the events that are ready, as TCP. */
 __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait)
 {
 	struct smc_sock *smc;
@@ -386,19 +370,19 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 	__poll_t mask = 0;
 
 	smc_call_enter();
-	/* Before the look: who changes the state wakes those on the queue */
+	/* Before the state is read: a change of the state wakes this queue */
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);
 	switch (smc ? smc_sock_state(smc) : SMC_SOCK_INIT) {
 	case SMC_SOCK_LISTEN:
-		WRITE_ONCE(smc->queue.blocking, false);
-		if (smc_accept_ready(smc))
+		WRITE_ONCE(smc->queue.accept_steps, false);
+		if (smc_accept_has_ready(smc))
 			mask = EPOLLIN | EPOLLRDNORM;
 		by_tcp = inet_sk_state_load(sock->sk) != TCP_LISTEN;
 		break;
 	case SMC_SOCK_ACTIVE:
-		mask = poll_active(smc);
+		mask = poll_conn(smc);
 		break;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:
@@ -413,13 +397,13 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 	return mask;
 }
 
-static int shutdown_active(struct smc_sock *smc, int how)
+static int shutdown_conn(struct smc_sock *smc, int how)
 {
 	struct smc_conn *conn = &smc->conn;
 
 	if (smc_close_both_done(READ_ONCE(conn->state)))
 		return -ENOTCONN;
-	/* With unread data, closing would be an abort; TCP only ends our side */
+	/* With unread data, closing would be an abort; TCP only ends its own side */
 	if (how == SHUTDOWN_MASK && !smc_rx_available(conn))
 		smc_close_event(conn, SMC_CLOSE_CLOSE, 0);
 	else if (how & SEND_SHUTDOWN)
@@ -435,18 +419,18 @@ static int shutdown_active(struct smc_sock *smc, int how)
 
 static int shutdown_listener(struct smc_sock *smc)
 {
-	bool was_killed = smc_accept_is_killed(smc);
+	bool was_killed = smc_listen_is_killed(smc);
 
-	smc_accept_end(smc);
+	smc_listen_end(smc);
 	return was_killed;
 }
 
-/* Return: as the whole call, or 1 if that is for TCP */
-static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
+/* Return: as the whole call, or 1 if TCP has to do it. */
+static int shutdown_sock_locked(struct socket *sock, struct smc_sock *smc, int how)
 {
 	switch (smc->state) {
 	case SMC_SOCK_ACTIVE:
-		return shutdown_active(smc, how);
+		return shutdown_conn(smc, how);
 	case SMC_SOCK_LISTEN:
 		if (!(how & RCV_SHUTDOWN))
 			return 0;
@@ -462,13 +446,7 @@ static int shutdown_locked(struct socket *sock, struct smc_sock *smc, int how)
 	}
 }
 
-/**
- * smc_shutdown() - the shutdown system call
- * @sock: the socket
- * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
- *
- * Return: as TCP.
- */
+/* The shutdown system call; @how is SHUT_RD, SHUT_WR or SHUT_RDWR. Return: as TCP. */
 int smc_shutdown(struct socket *sock, int how)
 {
 	bool has_module = smc_call_begin();
@@ -481,7 +459,7 @@ int smc_shutdown(struct socket *sock, int how)
 		smc = smc_sk(sk);
 		if (smc) {
 			smc_conn_get(&smc->conn);
-			err = shutdown_locked(sock, smc, how + 1);
+			err = shutdown_sock_locked(sock, smc, how + 1);
 			smc_conn_put(&smc->conn);
 		}
 		release_sock(sk);

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Amounts: SIOCINQ and its kind */
+/* SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK: amounts of data */
 
 #include <linux/sockios.h>
 #include <linux/uaccess.h>
 #include <asm/ioctls.h>
 
-#include "sock.h"
+#include "ops.h"
 
-/**
- * smc_ioctl_amount() - how much?
- * @smc: the socket, locked
- * @cmd: SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
+/*
+ * The amount that SIOCINQ, SIOCOUTQ, SIOCOUTQNSD or SIOCATMARK asks for. The socket lock is held.
  *
- * Return: an amount, or -ENOIOCTLCMD for TCP, which knows what to say where there is no SMC
- * connection.
+ * Return: an amount, or -ENOIOCTLCMD if TCP has to answer, because there is no SMC connection.
  */
 int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 {
@@ -23,7 +20,7 @@ int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 	case SMC_SOCK_ACTIVE:
 		break;
 	case SMC_SOCK_CONNECTING:
-	case SMC_SOCK_HANDSHAKE:	/* what TCP has is not the program's */
+	case SMC_SOCK_HANDSHAKE:	/* bytes of the handshake */
 		return cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||
 		       cmd == SIOCATMARK ? 0 : -ENOIOCTLCMD;
 	default:
@@ -33,7 +30,7 @@ int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 	case SIOCINQ:
 		return smc_rx_amount(conn);
 	case SIOCOUTQ:
-		/* What a send call returned may be in the peer's ring, with its kernel */
+		/* Sent bytes may be unread in the ring of the peer's kernel */
 		return smc_tx_outstanding(conn);
 	case SIOCOUTQNSD:
 		return 0;
@@ -44,14 +41,7 @@ int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 	}
 }
 
-/**
- * smc_ioctl() - the ioctl system call
- * @sock: the socket
- * @cmd: which
- * @arg: its argument
- *
- * Return: as TCP.
- */
+/* The ioctl system call. Return: as TCP. */
 int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	bool has_module = smc_call_begin();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a program can ask for beside the data: time stamps, and how much is left to read.
+ * Ancillary data: time stamps, and the number of bytes that are left to read.
  *
- * Received bytes have the time when the peer's last message about data came, whatever was there
- * before: so have bytes that TCP has put together in one segment. Sent bytes are with the peer's
- * kernel, or with the adapter, when the call ends, and are stamped then. There is no packet to
- * return with such a stamp, and no adapter that stamps.
+ * All bytes that a receive call returns have the time when the peer's last control message for data
+ * came, as TCP does for bytes that it has put together in one segment. When a send call ends, its
+ * bytes are in the peer's kernel, or with the adapter, and are stamped then. No packet is returned
+ * with such a stamp, and no adapter stamps.
  */
 
 #include <linux/errqueue.h>
@@ -16,9 +16,9 @@
 
 #include "../conn/conn.h"
 #include "../handshake/handshake.h"
-#include "sock.h"
+#include "ops.h"
 
-static void put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
+static void put_receive_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
 {
 	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
 
@@ -29,8 +29,8 @@ static void put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
 	kfree_skb(skb);
 }
 
-/* As tcp_inq_hint(): the end of the stream is worth another call */
-static void put_amount(const struct smc_conn *conn, struct msghdr *msg)
+/* As tcp_inq_hint(): 1 at the end of the stream, so that the program calls again */
+static void set_inq_amount(const struct smc_conn *conn, struct msghdr *msg)
 {
 	bool ended = READ_ONCE(conn->rx_state_flags) & (SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED);
 
@@ -38,10 +38,10 @@ static void put_amount(const struct smc_conn *conn, struct msghdr *msg)
 }
 
 /**
- * smc_ancillary_received() - what a receive call tells beside the data
- * @smc: the socket, not locked; the caller is inside of its connection
+ * smc_ancillary_received() - add ancillary data to a receive call
+ * @smc: the socket, not locked; the caller is in its connection
  * @msg: of the call, which did not fail
- * @bytes: whether it has got data from the stream
+ * @bytes: the call has received data of the stream
  *
  * May sleep.
  */
@@ -52,19 +52,20 @@ void smc_ancillary_received(struct smc_sock *smc, struct msghdr *msg, bool bytes
 	ktime_t stamp = READ_ONCE(conn->rx.stamp);
 
 	if (stamp && bytes)
-		put_stamp(conn->sk, msg, stamp);
+		put_receive_stamp(conn->sk, msg, stamp);
 	if (!inq && !msg->msg_get_inq)
 		return;
-	put_amount(conn, msg);
+	set_inq_amount(conn, msg);
 	if (inq)
 		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(msg->msg_inq), &msg->msg_inq);
 }
 
 /*
- * With SOF_TIMESTAMPING_OPT_ID stamps name the last byte of their call, counted from when that was
- * asked for. Kernels before 6.8 do not tell us, so this looks whenever it matters.
+ * With SOF_TIMESTAMPING_OPT_ID the number of a stamp is that of the last byte of its call, counted
+ * from when the program set the option. Kernels before 6.8 do not report this, so each send call
+ * tests the flag.
  */
-static void look_for_ids(struct smc_sock *smc, u32 produced)
+static void update_stamp_ids(struct smc_sock *smc, u32 produced)
 {
 	bool ids = READ_ONCE(smc->conn.sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID;
 
@@ -80,7 +81,7 @@ static void look_for_ids(struct smc_sock *smc, u32 produced)
  *
  * May sleep.
  *
- * Return: which stamps it is to get, SOF_TIMESTAMPING_TX_*; or a negative errno.
+ * Return: the stamps that the call asks for, SOF_TIMESTAMPING_TX_*; or a negative errno.
  */
 int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg)
 {
@@ -88,25 +89,22 @@ int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg)
 	struct sockcm_cookie cookie;
 
 	sock_owned_by_me(sk);
-	look_for_ids(smc, smc->conn.tx.produced);
+	update_stamp_ids(smc, smc->conn.tx.produced);
 	sockcm_init(&cookie, sk);
 	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &cookie))
 		return -EINVAL;
 	return cookie.tsflags & SOF_TIMESTAMPING_TX_RECORD_MASK;
 }
 
-static void stamp_sent(struct smc_sock *smc, struct sk_buff *call, u8 flag, int type)
+static void put_send_stamp(struct smc_sock *smc, struct sk_buff *call, u8 flag, int type)
 {
 	skb_shinfo(call)->tx_flags = flag;
 	__skb_tstamp_tx(call, NULL, NULL, smc->conn.sk, type);
 }
 
-/**
- * smc_ancillary_sent() - a send call has sent something
- * @smc: the socket, locked
- * @stamps: what smc_ancillary_prepare() said
- *
- * May sleep.
+/*
+ * A send call has sent something: queue the stamps that smc_ancillary_prepare() returned. The
+ * socket lock is held. May sleep.
  */
 void smc_ancillary_sent(struct smc_sock *smc, int stamps)
 {
@@ -122,12 +120,12 @@ void smc_ancillary_sent(struct smc_sock *smc, int stamps)
 	skb_shinfo(call)->tskey = atomic_read(&sk->sk_tskey) +
 				  (smc->conn.tx.produced - 1 - smc->stamp_from);
 	if (stamps & SOF_TIMESTAMPING_TX_SCHED)
-		stamp_sent(smc, call, SKBTX_SCHED_TSTAMP, SCM_TSTAMP_SCHED);
+		put_send_stamp(smc, call, SKBTX_SCHED_TSTAMP, SCM_TSTAMP_SCHED);
 	if (stamps & SOF_TIMESTAMPING_TX_SOFTWARE)
-		stamp_sent(smc, call, SKBTX_SW_TSTAMP, SCM_TSTAMP_SND);
-	/* Elsewhere the bytes may still be on their way, and nothing tells when they came */
+		put_send_stamp(smc, call, SKBTX_SW_TSTAMP, SCM_TSTAMP_SND);
+	/* Over SMC-R the bytes may be in flight, and no event tells when they arrive */
 	if (stamps & SOF_TIMESTAMPING_TX_ACK && smc->conn.transport->synchronous)
-		stamp_sent(smc, call, 0, SCM_TSTAMP_ACK);
+		put_send_stamp(smc, call, 0, SCM_TSTAMP_ACK);
 	kfree_skb(call);
 	smc_conn_wake_error(&smc->conn);
 }

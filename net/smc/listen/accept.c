@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * listen(), the accept queue, and accept(). child.c takes children from TCP's queue. Each child has
+ * its own handshake; when it is over, the child is ready for accept().
+ *
+ * A child keeps its place in TCP's backlog until accept() returns it, so that as many connections
+ * can wait as on a TCP socket. A child whose peer is silent during the handshake is parked: it has
+ * no place until the handshake is over, so that silent peers keep no other connection out. The
+ * number of parked children has a limit of its own.
+ */
+
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
+#include <net/inet_common.h>
+#include <net/inet_connection_sock.h>
+#include <net/rps.h>
+
+#include "../conn/close.h"
+#include "../sock/list.h"
+#include "../sock/proto.h"
+#include "listen.h"
+
+#define SILENCE		(HZ / 20)	/* of the peer; then the child is parked */
+#define PARKED_MAX	4096		/* of one listening socket */
+#define ROUND		16		/* children that accept() tests in one call */
+
+static spinlock_t *get_backlog_lock(const struct smc_sock *listener)
+{
+	return &inet_csk(listener->conn.sk)->icsk_accept_queue.rskq_lock;
+}
+
+/*
+ * TCP changes its count of the backlog under its lock, too. It ends a child under that lock, and
+ * the event calls smc_child_tell_accept(), which takes the lock of the queue. So TCP's lock is
+ * taken first.
+ */
+static void lock_backlog(struct smc_sock *listener)
+	__acquires(get_backlog_lock(listener)) __acquires(&listener->queue.lock)
+{
+	spin_lock_bh(get_backlog_lock(listener));
+	spin_lock_irq(&listener->queue.lock);
+}
+
+static void unlock_backlog(struct smc_sock *listener)
+	__releases(&listener->queue.lock) __releases(get_backlog_lock(listener))
+{
+	spin_unlock_irq(&listener->queue.lock);
+	spin_unlock_bh(get_backlog_lock(listener));
+}
+
+static void count_backlog_place(struct smc_sock *listener, bool in)
+{
+	lockdep_assert_held(get_backlog_lock(listener));
+	if (in)
+		sk_acceptq_added(listener->conn.sk);
+	else
+		sk_acceptq_removed(listener->conn.sk);
+}
+
+/* Initialize the queue of a socket that may listen */
+void smc_accept_init_queue(struct smc_sock *smc)
+{
+	struct smc_accept_queue *q = &smc->queue;
+
+	mutex_init(&q->step_mutex);
+	spin_lock_init(&q->lock);
+	INIT_LIST_HEAD(&q->children);
+	INIT_LIST_HEAD(&q->ready);
+	INIT_LIST_HEAD(&q->due);
+	INIT_LIST_HEAD(&q->acceptors);
+}
+
+/*
+ * Add a child that TCP has accepted. The caller holds queue.step_mutex of the listener. The queue
+ * gets the caller's reference to the child.
+ *
+ * Return: false if the listener does not listen any more: then the caller keeps the reference.
+ */
+bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool added;
+
+	lock_backlog(listener);
+	added = !q->ended;
+	if (added) {
+		smc_conn_get(&listener->conn);
+		WRITE_ONCE(child->listener, listener);
+		list_add_tail(&child->child, &q->children);
+		child->serial = q->serial++;
+		WRITE_ONCE(q->nr, q->nr + 1);
+		count_backlog_place(listener, true);
+	}
+	unlock_backlog(listener);
+	return added;
+}
+
+static void unlink_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	list_del_init(&child->child);
+	list_del_init(&child->ready);
+	list_del_init(&child->due);
+	WRITE_ONCE(q->nr, q->nr - 1);
+	if (child->parked)
+		q->parked--;
+	else
+		count_backlog_place(listener, false);
+}
+
+/*
+ * A child stays as it is if it is not in the queue any more, or if PARKED_MAX children are parked
+ */
+static void park_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	lock_backlog(listener);
+	if (!list_empty(&child->child) && q->parked < PARKED_MAX) {
+		WRITE_ONCE(child->parked, true);
+		q->parked++;
+		count_backlog_place(listener, false);
+	}
+	unlock_backlog(listener);
+}
+
+/* The handshake is over: the child counts in the backlog, as on a TCP socket */
+static void unpark_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	lockdep_assert_held(&listener->queue.lock);
+	if (!child->parked)
+		return;
+	WRITE_ONCE(child->parked, false);
+	listener->queue.parked--;
+	count_backlog_place(listener, true);
+}
+
+/*
+ * The peer's next message has not come: park a child whose peer is silent for SILENCE. The socket
+ * may be no child; its state is SMC_SOCK_HANDSHAKE, and its lock is held. The caller has read all
+ * bytes that have come, because a busy machine does not make a peer silent. Does not sleep.
+ *
+ * Return: jiffies when to test again: when the child is to be parked, or at the deadline.
+ */
+unsigned long smc_accept_park_silent(struct smc_sock *smc)
+{
+	unsigned long silent = smc->hs->since + SILENCE;
+
+	if (!smc->listener || READ_ONCE(smc->parked))
+		return smc->hs->deadline;
+	if (time_before(jiffies, silent))
+		return silent;
+	park_child(smc->listener, smc);
+	return READ_ONCE(smc->parked) ? smc->hs->deadline : jiffies + SILENCE;
+}
+
+/*
+ * Take a child out of the queue.
+ *
+ * Return: false if another caller has done so; otherwise the caller calls
+ * smc_accept_release_child().
+ */
+bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	bool taken = false;
+
+	lock_backlog(listener);
+	if (!list_empty(&child->child)) {
+		unlink_child(listener, child);
+		taken = true;
+	}
+	unlock_backlog(listener);
+	return taken;
+}
+
+/*
+ * Separate a child from its listener, after it was taken out of the queue. The socket lock of the
+ * child is held. Drops the references of smc_accept_add_child(): the caller has others, or does not
+ * use the two sockets any more.
+ */
+void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	WRITE_ONCE(child->listener, NULL);
+	/* A kworker takes the step that was left to accept() */
+	if (smc_sock_change_stepper(child, SMC_STEP_DECLINE) == SMC_STEPPER_QUEUE_WORK)
+		smc_sock_queue_work(child, 0);
+	smc_conn_put(&listener->conn);
+	smc_conn_put(&child->conn);
+}
+
+/*
+ * Children are in the order in which TCP accepted them, as programs expect. Handshakes run side by
+ * side, so a child may be ready before an older one.
+ */
+static void queue_ready_child(struct smc_accept_queue *q, struct smc_sock *child)
+{
+	struct smc_sock *other;
+
+	lockdep_assert_held(&q->lock);
+	list_for_each_entry_reverse(other, &q->ready, ready)
+		if ((s32)(child->serial - other->serial) > 0)
+			break;
+	list_add(&child->ready, &other->ready);
+}
+
+/*
+ * The handshake of a child in the queue is over, with this outcome. The socket lock of the child is
+ * held; the caller has a reference.
+ */
+void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
+{
+	struct smc_sock *listener = child->listener;
+
+	if (outcome == SMC_FAILED) {
+		if (smc_accept_remove_child(listener, child)) {
+			smc_close_child(child);
+			smc_accept_release_child(listener, child);
+		}
+		return;
+	}
+	lock_backlog(listener);
+	if (!list_empty(&child->child)) {
+		unpark_child(listener, child);
+		queue_ready_child(&listener->queue, child);
+	}
+	unlock_backlog(listener);
+	smc_conn_wake_readers(&listener->conn);
+}
+
+/* Take the first child of a list out of the queue, with the reference of smc_accept_add_child() */
+static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	lock_backlog(listener);
+	if (ready)
+		child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+	else
+		child = list_first_entry_or_null(&q->children, struct smc_sock, child);
+	if (child)
+		unlink_child(listener, child);
+	unlock_backlog(listener);
+	return child;
+}
+
+/* From now on no child is taken from TCP's queue: TCP decides what becomes of these children */
+static void stop_listening(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
+	spin_lock_irq(&q->lock);
+	WRITE_ONCE(q->ended, true);
+	spin_unlock_irq(&q->lock);
+}
+
+static void end_children(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+	struct sock *sk;
+
+	while ((child = pop_child(listener, false))) {
+		smc_conn_get(&child->conn);
+		sk = child->conn.sk;
+		lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+		/*
+		 * The client's Confirm may have come: then the child is connected, and is aborted
+		 */
+		smc_connect_step(child);
+		smc_close_child(child);
+		smc_accept_release_child(listener, child);
+		release_sock(sk);
+		smc_conn_put(&child->conn);
+	}
+}
+
+/*
+ * Stop to listen, and reset all children that accept() has not returned. The socket lock is held.
+ * TCP still listens, unless it was killed; it stops, too. The sock is detached.
+ *
+ * May sleep, but neither for a peer nor for a program: accept() cannot return a child that is out
+ * of the queue.
+ */
+void smc_listen_end(struct smc_sock *listener)
+{
+	struct sock *sk = listener->conn.sk;
+
+	sock_owned_by_me(sk);
+	smc_conn_get(&listener->conn);
+	stop_listening(listener);
+	if (sk->sk_state == TCP_LISTEN)
+		smc_syn_disown_children(listener, false);
+	else	/* TCP's queue is empty */
+		smc_syn_keep_module(listener);
+	end_children(listener);
+	/* TCP must not answer a client without the option, which would make a TCP connection */
+	if (sk->sk_state == TCP_LISTEN)
+		sk->sk_prot->disconnect(sk, O_NONBLOCK);
+	smc_syn_withdraw(listener);
+	smc_sock_detach(listener);
+	smc_conn_wake_all(&listener->conn);
+	smc_conn_put(&listener->conn);
+}
+
+/*
+ * A kernel service has taken a listening socket: the socket becomes TCP's. The socket lock is held;
+ * the caller has a reference.
+ *
+ * The service waits for TCP's callbacks, and expects TCP connections. Children in the queue of the
+ * module are reset: they came in between listen() and the service, and cannot go back to TCP's
+ * queue. May sleep, but neither for a peer nor for a program.
+ */
+void smc_listen_hand_over(struct smc_sock *listener)
+{
+	struct sock *sk = listener->conn.sk;
+
+	sock_owned_by_me(sk);
+	smc_syn_withdraw(listener);
+	stop_listening(listener);
+	smc_syn_disown_children(listener, true);
+	end_children(listener);
+	smc_list_remove(listener);
+	smc_sock_detach(listener);
+	smc_ops_to_tcp(sk->sk_socket);
+	smc_conn_wake_all(&listener->conn);
+	if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
+		sk->sk_data_ready(sk);
+}
+
+/*
+ * may_listen_as_smc() has tested the operations without the lock: another thread may have made the
+ * socket TCP meanwhile.
+ *
+ * Return: the struct, with a reference; NULL if the socket is TCP's now; or an error.
+ */
+static struct smc_sock *prepare_listener(struct socket *sock, bool *is_new)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!smc_ops_are_smc(sock))
+		return NULL;
+	if (smc && smc_listen_is_killed(smc)) {	/* the kworker has not run yet */
+		smc_listen_end(smc);
+		smc = NULL;
+	}
+	*is_new = !smc;
+	if (smc) {
+		smc_conn_get(&smc->conn);
+	} else {
+		smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
+		if (!smc)
+			return ERR_PTR(-ENOBUFS);
+		if (smc_sock_attach(smc)) {	/* another subsystem uses the sock */
+			smc_conn_put(&smc->conn);
+			smc_fallback_unconnected(sock, SMC_REASON_OPTION);
+			return NULL;
+		}
+	}
+	if (smc->state == SMC_SOCK_INIT)
+		smc_syn_offer(smc);
+	return smc;
+}
+
+/* TCP listens, or has refused; and another thread may have connected the socket meanwhile */
+static void finish_listen(struct socket *sock, struct smc_sock *smc, bool is_new, int err)
+{
+	if (smc_sk(sock->sk) != smc || smc->state != SMC_SOCK_INIT)
+		return;
+	if (sock->sk->sk_state == TCP_LISTEN) {
+		smc_syn_delay_acks(smc);
+		smc_sock_set_state(smc, SMC_SOCK_LISTEN);
+		smc_sock_free_user_data(smc);	/* BPF's maps of listening sockets need it */
+		smc_sock_event(smc);
+		return;
+	}
+	if (!err)	/* another thread has connected it */
+		smc_syn_keep_module(smc);
+	smc_syn_withdraw(smc);
+	if (is_new) {
+		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
+		smc_sock_detach(smc);
+	}
+}
+
+static int listen_as_smc(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc;
+	bool is_new;
+	int err;
+
+	lock_sock(sk);
+	smc = prepare_listener(sock, &is_new);
+	release_sock(sk);
+	if (IS_ERR(smc))
+		return PTR_ERR(smc);
+	err = smc_ops_of_tcp(sk)->listen(sock, backlog);
+	if (!smc)
+		return err;
+	lock_sock(sk);
+	finish_listen(sock, smc, is_new, err);
+	release_sock(sk);
+	smc_conn_put(&smc->conn);
+	return err;
+}
+
+/* TCP alone decides about a socket that cannot listen, or that has fallen back */
+static bool may_listen_as_smc(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	return smc_ops_are_smc(sock) && READ_ONCE(sock->state) == SS_UNCONNECTED &&
+	       (1 << inet_sk_state_load(sk)) & (TCPF_CLOSE | TCPF_LISTEN);
+}
+
+/* The listen system call. Another call may change the backlog. Return: 0 or a negative errno. */
+int smc_listen(struct socket *sock, int backlog)
+{
+	bool has_module = smc_call_begin();
+	int err;
+
+	if (may_listen_as_smc(sock))
+		err = listen_as_smc(sock, backlog);
+	else
+		err = smc_ops_of_tcp(sock->sk)->listen(sock, backlog);
+	smc_call_end(has_module);
+	return err;
+}
+
+/*
+ * Find a child that is older than the first ready one, and that has a step due or an owner. It is
+ * about to be ready, and TCP would return it first. Only the next ROUND older children are tested,
+ * because thousands of children may be silent.
+ *
+ * Return: the oldest such child, with a reference, or NULL.
+ */
+static struct smc_sock *find_overtaken_child(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child, *found = NULL;
+	unsigned int i;
+
+	spin_lock_irq(&q->lock);
+	child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+	for (i = 0; child && i < ROUND && !list_is_first(&child->child, &q->children); i++) {
+		child = list_prev_entry(child, child);
+		if (smc_sock_step_is_due(child) || sock_owned_by_user_nocheck(child->conn.sk))
+			found = child;
+	}
+	if (found)
+		smc_conn_get(&found->conn);
+	spin_unlock_irq(&q->lock);
+	return found;
+}
+
+/* Under the lock that the owner releases, so the owner sees this task on its wait queue */
+static bool is_child_free_or_accepted(struct smc_sock *child)
+{
+	struct sock *sk = child->conn.sk;
+	bool is_free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_free = !sock_owned_by_user_nocheck(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return is_free || list_empty_careful(&child->child);
+}
+
+/*
+ * The owner of a child in the queue is a kworker, accept(), or a task in connect(), and owns it for
+ * a short time. Once another thread has accepted the child, a program may own it without limit.
+ */
+static void wait_for_child_owner(struct smc_sock *child)
+{
+	wait_event(child->conn.sk->sk_lock.wq, is_child_free_or_accepted(child));
+}
+
+/* accept() returns children in TCP's order, as far as their handshakes can be finished now */
+static void step_overtaken_children(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+	unsigned int i;
+
+	for (i = 0; i < ROUND; i++) {
+		child = find_overtaken_child(listener);
+		if (!child)
+			break;
+		wait_for_child_owner(child);
+		smc_sock_step(child);
+		smc_conn_put(&child->conn);
+	}
+}
+
+static bool has_accept_event(struct smc_sock *listener)
+{
+	return smc_accept_has_ready(listener) || smc_accept_step_is_due(listener) ||
+	       READ_ONCE(listener->state) != SMC_SOCK_LISTEN;
+}
+
+static void wait_for_accept_event(struct smc_sock *listener, struct smc_acceptor *acceptor,
+				  long *timeo)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	spin_lock_irq(&q->lock);
+	list_add_tail(&acceptor->list, &q->acceptors);
+	spin_unlock_irq(&q->lock);
+
+	if (!has_accept_event(listener))
+		*timeo = wait_woken(&acceptor->wait, TASK_INTERRUPTIBLE, *timeo);
+
+	spin_lock_irq(&q->lock);
+	list_del(&acceptor->list);
+	spin_unlock_irq(&q->lock);
+}
+
+/* An accept() that has its child leaves the other steps to the next accept() or the work queue */
+static void pass_on_steps(struct smc_sock *listener)
+{
+	if (smc_accept_step_is_due(listener) && READ_ONCE(listener->state) == SMC_SOCK_LISTEN)
+		smc_sock_event(listener);
+}
+
+static struct smc_sock *find_ready_child(struct smc_sock *listener, long timeo)
+{
+	int err = 0;
+
+	if (smc_accept_step_is_due(listener))
+		err = smc_child_take_steps(listener);
+	if (err && timeo)
+		err = sock_intr_errno(timeo);	/* SO_RCVTIMEO rules out a restart */
+	if (err)
+		return ERR_PTR(err);
+	step_overtaken_children(listener);
+	return pop_child(listener, true);
+}
+
+/* Return: a child; NULL if the caller has to wait; or an error. */
+static struct smc_sock *try_get_child(struct smc_sock *listener, long timeo)
+{
+	struct smc_sock *child;
+
+	/* TCP may have been made to listen no more (ss -K) */
+	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN ||
+	    inet_sk_state_load(listener->conn.sk) != TCP_LISTEN)
+		return ERR_PTR(-EINVAL);
+	child = find_ready_child(listener, timeo);
+	if (child)
+		return child;
+	if (!timeo)
+		return ERR_PTR(-EAGAIN);
+	return signal_pending(current) ? ERR_PTR(sock_intr_errno(timeo)) : NULL;
+}
+
+static struct smc_sock *wait_for_child(struct smc_sock *listener, long timeo)
+{
+	wait_queue_head_t *waiters = smc_conn_waiters(&listener->conn);
+	struct smc_acceptor acceptor;
+	struct smc_sock *child;
+
+	init_waitqueue_func_entry(&acceptor.wait, woken_wake_function);
+	acceptor.wait.private = current;
+	add_wait_queue_exclusive(waiters, &acceptor.wait);
+	while (!(child = try_get_child(listener, timeo)))
+		wait_for_accept_event(listener, &acceptor, &timeo);
+	remove_wait_queue(waiters, &acceptor.wait);
+	pass_on_steps(listener);
+	return child;
+}
+
+/* Give the child to the new struct socket of the program */
+static void graft_child(struct smc_sock *child, struct socket *sock, struct socket *newsock)
+{
+	struct sock *sk = child->conn.sk;
+	const struct proto_ops *tcp = smc_ops_of_tcp(sk);
+
+	sock_rps_record_flow(sk);
+	sock_graft(sk, newsock);
+	newsock->flags |= sock->flags & BIT(SOCK_SUPPORT_ZC);
+	newsock->state = SS_CONNECTED;
+	if (child->state == SMC_SOCK_ACTIVE) {
+		smc_sock_set_socket(child, newsock);
+		smc_close_progress(child);	/* a wake-up of TCP may have missed the program */
+		return;
+	}
+	__module_get(tcp->owner);
+	newsock->ops = tcp;
+	module_put(THIS_MODULE);
+}
+
+static int accept_child(struct socket *sock, struct socket *newsock, struct smc_sock *listener,
+			int flags)
+{
+	struct smc_sock *child;
+	struct sock *sk;
+
+	child = wait_for_child(listener, sock_rcvtimeo(sock->sk, flags & O_NONBLOCK));
+	if (IS_ERR(child))
+		return PTR_ERR(child);
+	sk = child->conn.sk;
+	lock_sock(sk);
+	child->owns_sk = false;
+	module_put(THIS_MODULE);	/* @newsock has a reference */
+	graft_child(child, sock, newsock);
+	smc_conn_get(&child->conn);
+	smc_accept_release_child(listener, child);
+	release_sock(sk);
+	smc_conn_put(&child->conn);
+	return 0;
+}
+
+/* Return: the struct, with a reference, or NULL. */
+static struct smc_sock *get_listener(const struct socket *sock)
+{
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = smc_sk(sock->sk);
+	if (smc && !smc_conn_get_not_zero(&smc->conn))
+		smc = NULL;
+	rcu_read_unlock();
+	return smc;
+}
+
+/*
+ * kernel_accept() gives SMC's operations to the new socket afterwards, and takes the module for
+ * them. So the listening socket becomes TCP's, and TCP serves the next call.
+ */
+static int refuse_kernel_accept(const struct socket *sock, struct smc_sock *listener)
+{
+	struct sock *sk = sock->sk;
+	int err = -EINVAL;
+
+	lock_sock(sk);
+	if (listener->state == SMC_SOCK_LISTEN && sk->sk_state == TCP_LISTEN)
+		smc_listen_hand_over(listener);
+	if (!smc_ops_are_smc(sock))
+		err = -EAGAIN;
+	release_sock(sk);
+	return err;
+}
+
+/* A socket that has fallen back meanwhile has children of TCP: the next call returns them */
+static int accept_from_listener(struct socket *sock, struct socket *newsock, int flags)
+{
+	struct smc_sock *listener = get_listener(sock);
+	int err;
+
+	if (!listener)
+		return smc_ops_are_smc(sock) ? -EINVAL : -EAGAIN;
+	if (newsock->ops)
+		err = accept_child(sock, newsock, listener, flags);
+	else
+		err = refuse_kernel_accept(sock, listener);
+	smc_conn_put(&listener->conn);
+	return err;
+}
+
+/*
+ * The accept system call, or kernel_accept(): @newsock becomes the connection. @flags may have
+ * O_NONBLOCK. Return: 0 or a negative errno.
+ */
+int smc_accept(struct socket *sock, struct socket *newsock, int flags)
+{
+	bool has_module = smc_call_begin();
+	int err = accept_from_listener(sock, newsock, flags);
+
+	smc_call_end(has_module);
+	return err;
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Children of a listening socket: taken from TCP's queue, and stepped, by accept() if a program
+ * waits there, or by the work queue.
+ */
+
+#include <linux/cgroup.h>
+#include <linux/memcontrol.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+#include "../work.h"
+#include "listen.h"
+
+#define ROUND		16	/* children in one round */
+#define OWN_STEPS	4	/* children whose first step the work takes itself */
+
+/*
+ * TCP charges a child to its memory cgroup also beyond the limit, because the connection exists
+ * already. The same is true of what the module allocates for the child.
+ */
+#define FOR_CHILD	(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
+
+#ifdef CONFIG_MEMCG
+/*
+ * The kernel charges beyond the limit of the cgroup for a stream whose send buffer is full, so the
+ * buffer gets the size 0. SOCK_SNDBUF_LOCK keeps the kernel from changing sk_sndbuf meanwhile.
+ */
+static bool force_account(struct sock *sk, int bytes)
+{
+	int sndbuf = sk->sk_sndbuf;
+	u8 locks = sk->sk_userlocks;
+	bool accounted;
+
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, 0);
+	accounted = __sk_mem_schedule(sk, bytes, SK_MEM_SEND);
+	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
+	sk->sk_userlocks = locks;
+	return accounted;
+}
+
+/*
+ * Charge a memory cgroup for the bytes that TCP has accounted for a socket without a cgroup. The
+ * kernel exports no function for this: account for the same bytes again, with the cgroup, and take
+ * back those without.
+ */
+static bool charge_accounted_bytes(struct sock *sk)
+{
+	struct mem_cgroup *memcg = sk->sk_memcg;
+	int bytes = PAGE_ALIGN(sk->sk_forward_alloc + atomic_read(&sk->sk_rmem_alloc));
+
+	sock_owned_by_me(sk);
+	if (!bytes)
+		return true;
+	if (!force_account(sk, bytes))
+		return false;
+	sk->sk_memcg = NULL;
+	__sk_mem_reclaim(sk, bytes);
+	sk->sk_memcg = memcg;
+	return true;
+}
+
+/*
+ * The memory cgroup that pays for a child: that of the task in accept(), as over TCP. A task in
+ * connect() that takes the child is in the cgroup of the listening socket. For a kworker the
+ * listening socket's cgroup pays; also with version 1 of cgroups, where the kernel does not export
+ * the fields that decide.
+ *
+ * Return: a cgroup, with a reference, or NULL.
+ */
+static struct mem_cgroup *get_child_payer(const struct sock *parent)
+{
+	struct mem_cgroup *memcg = parent->sk_memcg;
+
+	rcu_read_lock();
+	if (!(current->flags & PF_KTHREAD) && cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		memcg = mem_cgroup_from_task(current);
+	if (memcg && (!parent_mem_cgroup(memcg) || !css_tryget(&memcg->css)))
+		memcg = NULL;
+	rcu_read_unlock();
+	return memcg;
+}
+
+/*
+ * Charge a child as TCP does in accept(). It has sent nothing. sk_mem_reclaim() gives back what TCP
+ * holds ahead of use, so there is rarely anything to charge.
+ */
+static void charge_child_memcg(struct sock *sk, const struct sock *parent)
+{
+	if (!mem_cgroup_sockets_enabled || sk->sk_memcg)
+		return;
+	sk_mem_reclaim(sk);
+	sk->sk_memcg = get_child_payer(parent);
+	if (!sk->sk_memcg)
+		return;
+	if (!charge_accounted_bytes(sk)) {
+		css_put(&sk->sk_memcg->css);
+		sk->sk_memcg = NULL;
+		return;
+	}
+	kmem_cache_charge(sk, GFP_KERNEL | __GFP_NOFAIL);
+}
+#else
+static void charge_child_memcg(struct sock *sk, const struct sock *parent)
+{
+}
+#endif
+
+/*
+ * Do what inet_csk_accept() does, but without the socket lock of the listening sock, which a
+ * program may own without limit. rskq_lock and fastopenq.lock protect TCP's queue.
+ *
+ * Return: a child, with a reference, or NULL.
+ */
+static struct sock *dequeue_tcp_child(struct sock *listener)
+{
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	struct request_sock *req = reqsk_queue_remove(queue, listener);
+	struct sock *sk;
+
+	if (!req)
+		return NULL;
+	sk = req->sk;
+	spin_lock_bh(&queue->fastopenq.lock);
+	if (tcp_rsk(req)->tfo_listener) {
+		req->sk = NULL;	/* TCP frees the request when its handshake ends */
+		req = NULL;
+	}
+	spin_unlock_bh(&queue->fastopenq.lock);
+	if (req)
+		reqsk_put(req);
+	inet_init_csk_locks(sk);
+	return sk;
+}
+
+static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
+{
+	struct smc_sock *child;
+
+	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	smc_syn_adopt_child(sk);
+	charge_child_memcg(sk, listener->conn.sk);
+	child = smc_sock_create(sk, FOR_CHILD);
+	release_sock(sk);
+	if (!child)
+		return NULL;
+	child->owns_sk = true;
+	__module_get(THIS_MODULE);
+	child->conn.role = SMC_SERVER;
+	child->limit_handshake = listener->limit_handshake;
+	child->delays_acks = listener->delays_acks;
+	return child;
+}
+
+/*
+ * Another subsystem, such as BPF's sockmap, may use the sock already. Such a child takes steps,
+ * too, and becomes a TCP connection: see smc_handshake_excluded().
+ */
+static void enqueue_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct sock *sk = child->conn.sk;
+
+	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	smc_sock_set_state(child, SMC_SOCK_INCOMING);
+	if (tcp_sk(sk)->syn_smc)
+		smc_sock_attach(child);
+	if (!smc_accept_add_child(listener, child)) {
+		smc_close_child(child);
+		smc_conn_put(&child->conn);
+	}
+	release_sock(sk);
+	smc_close_if_over(child);
+}
+
+/* Return: the child of a sock that TCP has accepted, with a reference, or NULL without memory. */
+static struct smc_sock *adopt_child(struct smc_sock *listener, struct sock *sk)
+{
+	struct smc_sock *child = create_child(listener, sk);
+
+	if (!child) {
+		smc_close_sock(sk, true);	/* to the peer a FIN would look like an answer */
+		return NULL;
+	}
+	smc_conn_get(&child->conn);
+	enqueue_child(listener, child);
+	return child;
+}
+
+/* The child's own work takes its next steps. Drops the reference. */
+static void queue_child_step(struct smc_sock *child, unsigned long delay)
+{
+	smc_sock_queue_work(child, delay);
+	smc_conn_put(&child->conn);
+}
+
+/*
+ * accept() may have returned the child meanwhile: then a program may own it. Drops the reference.
+ */
+static void step_child(struct smc_sock *child)
+{
+	smc_work_forget_throttling();
+	if (smc_sock_step(child))
+		smc_conn_put(&child->conn);
+	else
+		queue_child_step(child, 1);
+}
+
+/* The oldest child first */
+static void step_own_children(struct smc_sock **own, unsigned int from)
+{
+	struct smc_sock *child;
+	unsigned int i;
+
+	for (i = 0; i < OWN_STEPS; i++) {
+		child = own[(from + i) % OWN_STEPS];
+		if (child)
+			step_child(child);
+	}
+}
+
+static bool has_accept_enough(const struct smc_sock *listener, bool in_accept)
+{
+	return in_accept && (smc_accept_has_ready(listener) || signal_pending(current));
+}
+
+/*
+ * Take children from TCP's queue. A round is bounded, because a peer may open connections that fail
+ * at once as fast as this loop runs, and because accept() returns when a child is ready.
+ *
+ * accept() takes the first steps of these children itself. The work queue does so for the last few,
+ * which saves task switches. The work of each other child takes its steps, so that processors share
+ * the children of a busy listener.
+ *
+ * Return: whether TCP's queue may have more.
+ */
+static bool adopt_children(struct smc_sock *listener, bool in_accept)
+{
+	struct smc_sock *own[OWN_STEPS] = {};
+	struct smc_sock *child;
+	struct sock *sk;
+	unsigned int i;
+
+	for (i = 0; i < ROUND && !has_accept_enough(listener, in_accept); i++) {
+		/* The sock may listen again by now, and have other children */
+		if (READ_ONCE(listener->queue.ended))
+			break;
+		smc_work_forget_throttling();
+		sk = dequeue_tcp_child(listener->conn.sk);
+		if (!sk)
+			break;
+		child = adopt_child(listener, sk);
+		if (!child)
+			continue;
+		if (in_accept) {
+			step_child(child);
+			continue;
+		}
+		swap(child, own[i % OWN_STEPS]);
+		if (child)
+			queue_child_step(child, 0);
+	}
+	step_own_children(own, i);
+	return !reqsk_queue_empty(&inet_csk(listener->conn.sk)->icsk_accept_queue);
+}
+
+/* The listener of the socket, or the socket itself, if its accept() takes steps. Any context. */
+static struct smc_sock *find_stepping_listener(const struct smc_sock *smc)
+{
+	struct smc_sock *listener = READ_ONCE(smc->listener) ?: (struct smc_sock *)smc;
+
+	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN)
+		return NULL;
+	return READ_ONCE(listener->queue.accept_steps) ? listener : NULL;
+}
+
+/*
+ * Would accept() of the parent take the step of this socket, which may be no child? The caller has
+ * a reference, or is in an RCU read-side critical section. Any context. smc_child_tell_accept() may
+ * decide otherwise.
+ */
+bool smc_child_is_for_accept(const struct smc_sock *smc)
+{
+	bool is_for_accept;
+
+	rcu_read_lock();
+	is_for_accept = READ_ONCE(smc->listener) && find_stepping_listener(smc);
+	rcu_read_unlock();
+	return is_for_accept;
+}
+
+/*
+ * Wake a sleeping accept() in place of the work queue, which saves two task switches. If accept()
+ * does not sleep, its program probably serves the last connection: it has one jiffy to call
+ * accept() again, then the timer queues the work.
+ */
+static void wake_acceptor(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_acceptor *acceptor;
+
+	lockdep_assert_held(&q->lock);
+	acceptor = list_first_entry_or_null(&q->acceptors, struct smc_acceptor, list);
+	if (acceptor)
+		woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL);
+	else if (!timer_pending(&listener->conn.timer))
+		smc_conn_start_timer(&listener->conn, jiffies + 1);
+}
+
+/*
+ * Tell accept() that a step of a listening socket, or of a child, is due. The caller has a
+ * reference to @smc, or is in an RCU read-side critical section. Any context; does not sleep.
+ *
+ * Return: whether accept() takes the step; otherwise the caller has to choose another stepper. A
+ * socket that listened before and connects now has no accept() any more.
+ */
+bool smc_child_tell_accept(struct smc_sock *smc)
+{
+	struct smc_sock *listener;
+	struct smc_accept_queue *q;
+	unsigned long flags;
+	bool taken = false;
+
+	rcu_read_lock();
+	listener = READ_ONCE(smc->listener) ?: smc;
+	q = &listener->queue;
+	spin_lock_irqsave(&q->lock, flags);
+	if (listener == smc)
+		WRITE_ONCE(q->incoming, true);
+	if (listener == smc && !list_empty(&q->acceptors))
+		q->accept_steps = true;
+	if (READ_ONCE(listener->state) == SMC_SOCK_LISTEN && q->accept_steps &&
+	    (listener == smc || !list_empty(&smc->child))) {
+		if (listener != smc)
+			list_move_tail(&smc->due, &q->due);
+		wake_acceptor(listener);
+		taken = true;
+	}
+	spin_unlock_irqrestore(&q->lock, flags);
+	rcu_read_unlock();
+	return taken;
+}
+
+/*
+ * accept() has not come to take the steps that are left to it: the work queue takes them. The
+ * caller has a reference. Any context; does not sleep.
+ */
+void smc_child_accept_overdue(struct smc_sock *listener)
+{
+	if (!smc_accept_step_is_due(listener))
+		return;
+	WRITE_ONCE(listener->queue.accept_steps, false);
+	smc_sock_queue_work(listener, 0);
+}
+
+/* Return: a child, with a reference, or NULL. */
+static struct smc_sock *pop_due_child(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	spin_lock_irq(&q->lock);
+	child = list_first_entry_or_null(&q->due, struct smc_sock, due);
+	if (child) {
+		list_del_init(&child->due);
+		smc_conn_get(&child->conn);
+	}
+	spin_unlock_irq(&q->lock);
+	return child;
+}
+
+/* One round of the steps that are due; in accept() only until a child is ready */
+static void take_due_steps(struct smc_sock *listener, bool in_accept)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+	unsigned int i;
+
+	lockdep_assert_held(&q->step_mutex);
+	if (READ_ONCE(q->incoming)) {
+		/* TCP queues a child before the event sets this again */
+		smp_store_mb(q->incoming, false);
+		if (adopt_children(listener, in_accept))
+			WRITE_ONCE(q->incoming, true);
+	}
+	for (i = 0; i < ROUND && !has_accept_enough(listener, in_accept); i++) {
+		child = pop_due_child(listener);
+		if (!child)
+			break;
+		step_child(child);
+	}
+}
+
+/*
+ * accept() takes steps that are due, until a child is ready. The socket is not locked; the caller
+ * has a reference. May sleep, but not for a peer.
+ *
+ * Return: 0, or -ERESTARTSYS after a signal.
+ */
+int smc_child_take_steps(struct smc_sock *listener)
+{
+	int err = mutex_lock_interruptible(&listener->queue.step_mutex);
+
+	if (err)
+		return -ERESTARTSYS;
+	take_due_steps(listener, true);
+	mutex_unlock(&listener->queue.step_mutex);
+	return 0;
+}
+
+/*
+ * The work of a listening socket, for smc_sock_run_work(): take children from TCP's queue, and take
+ * due steps. The socket is not locked; the caller has a reference. May sleep, but not for a peer.
+ */
+void smc_child_work(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	/* An accept() that has the mutex sees it after its steps */
+	WRITE_ONCE(q->incoming, true);
+	if (!mutex_trylock(&q->step_mutex)) {
+		smc_sock_queue_work(listener, 1);
+		return;
+	}
+	take_due_steps(listener, false);
+	mutex_unlock(&q->step_mutex);
+	if (smc_accept_step_is_due(listener))
+		smc_sock_queue_work(listener, 0);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Listening sockets: the accept queue, and the children that TCP has accepted */
+#ifndef _NET_SMC_LISTEN_LISTEN_H
+#define _NET_SMC_LISTEN_LISTEN_H
+
+#include "../sock/listener.h"
+#include "../sock/sock.h"
+
+/* Would accept() return a socket? Any context. */
+static inline bool smc_accept_has_ready(const struct smc_sock *listener)
+{
+	return !list_empty_careful(&listener->queue.ready);
+}
+
+/* Must accept() take a step before it can return a socket? Any context. */
+static inline bool smc_accept_step_is_due(const struct smc_sock *listener)
+{
+	const struct smc_accept_queue *q = &listener->queue;
+
+	return READ_ONCE(q->incoming) || !list_empty_careful(&q->due);
+}
+
+/* accept.c */
+int smc_listen(struct socket *sock, int backlog);
+int smc_accept(struct socket *sock, struct socket *newsock, int flags);
+bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child);
+bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child);
+void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child);
+
+/* child.c */
+int smc_child_take_steps(struct smc_sock *listener);
+
+#endif /* _NET_SMC_LISTEN_LISTEN_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The queue of a listening socket: part of struct smc_sock, used by listen/ */
+#ifndef _NET_SMC_SOCK_ACCEPT_QUEUE_H
+#define _NET_SMC_SOCK_ACCEPT_QUEUE_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+/**
+ * struct smc_acceptor - an accept() call that waits
+ * @list: in smc_accept_queue.acceptors
+ * @wait: wakes the call
+ */
+struct smc_acceptor {
+	struct list_head list;
+	wait_queue_entry_t wait;
+};
+
+/**
+ * struct smc_accept_queue - children of a listening socket
+ * @step_mutex: held while accept() or a kworker takes children from TCP's queue, or takes steps of
+ *	children; never inside of a socket lock. A kworker does not wait for it
+ * @lock: protects the lists, @ended, @nr, @serial and @parked. Interrupts are off, because TCP
+ *	wakes smc_sock.wq with interrupts off
+ * @ended: the socket does not listen any more: no child may be added
+ * @children: all children, in handshake or ready; each has a place in TCP's backlog unless it is
+ *	parked
+ * @ready: children that accept() can return, the oldest first
+ * @due: children whose next step accept() takes
+ * @incoming: TCP's queue may have children; also written without @lock
+ * @acceptors: accept() calls that wait
+ * @accept_steps: accept() takes the steps in place of a kworker. Set when an event finds an
+ *	accept() call that waits; cleared by poll() and by smc_child_accept_overdue(), without @lock
+ * @nr: number of @children
+ * @serial: number of children that were ever added
+ * @parked: number of children without a place in TCP's backlog
+ */
+struct smc_accept_queue {
+	struct mutex step_mutex;	/* see above */
+	spinlock_t lock;	/* see above */
+	bool ended;
+	struct list_head children;
+	struct list_head ready;
+	struct list_head due;
+	bool incoming;
+	struct list_head acceptors;
+	bool accept_steps;
+	unsigned int nr;
+	u32 serial;
+	unsigned int parked;
+};
+
+#endif /* _NET_SMC_SOCK_ACCEPT_QUEUE_H */

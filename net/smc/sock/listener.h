@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What sock/ calls in listen/, which is above it: see UPCALLS in scripts/lib/layering.py */
+#ifndef _NET_SMC_SOCK_LISTENER_H
+#define _NET_SMC_SOCK_LISTENER_H
+
+#include "sock.h"
+
+/* Has TCP stopped to listen by other means than a call of the program (ss -K)? Any context. */
+static inline bool smc_listen_is_killed(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->state) == SMC_SOCK_LISTEN &&
+	       inet_sk_state_load(smc->conn.sk) != TCP_LISTEN;
+}
+
+/* Has the socket been killed, or taken by a kernel service? Its next step ends it. Any context. */
+static inline bool smc_listen_is_over(const struct smc_sock *smc)
+{
+	return smc_listen_is_killed(smc) || smc_sock_is_taken(smc->conn.sk);
+}
+
+/* accept.c */
+void smc_accept_init_queue(struct smc_sock *smc);
+unsigned long smc_accept_park_silent(struct smc_sock *smc);
+void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);
+void smc_listen_end(struct smc_sock *listener);
+void smc_listen_hand_over(struct smc_sock *listener);
+
+/* child.c */
+bool smc_child_is_for_accept(const struct smc_sock *smc);
+bool smc_child_tell_accept(struct smc_sock *smc);
+void smc_child_accept_overdue(struct smc_sock *listener);
+void smc_child_work(struct smc_sock *listener);
+
+#endif /* _NET_SMC_SOCK_LISTENER_H */

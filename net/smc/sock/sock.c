@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* struct smc_sock: created and freed; its events, and the steps that a kworker takes */
+
+#include <linux/delay.h>
+#include <linux/memcontrol.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "../conn/close.h"
+#include "../object.h"
+#include "../work.h"
+#include "caller_work.h"
+#include "list.h"
+#include "listener.h"
+#include "sock.h"
+
+static atomic_long_t charged_bytes;
+static DEFINE_PER_CPU(int, charged_ahead);
+static atomic_t smc_socks;
+static long no_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
+static int no_minimum;
+
+/*
+ * For the accounts of connections, see group/buffer.c. The accounts have no limits. The kernel
+ * reads all these fields, the minimum also when it traces a charge that it refuses.
+ */
+static struct proto account_proto = {
+	.name			= "SMC",
+	.memory_allocated	= &charged_bytes,
+	.per_cpu_fw_alloc	= &charged_ahead,
+	.sysctl_mem		= no_limits,
+	.sysctl_rmem		= &no_minimum,
+	.sysctl_wmem		= &no_minimum,
+};
+
+#ifdef CONFIG_MEMCG
+static struct mem_cgroup *read_memcg(const struct sock *sk)
+{
+	return sk->sk_memcg;
+}
+
+static void set_account_memcg(struct sock *account, const struct sock *sk)
+{
+	if (!sk->sk_memcg)
+		return;
+	css_get(&sk->sk_memcg->css);
+	account->sk_memcg = sk->sk_memcg;
+}
+
+static void put_account_memcg(struct sock *account)
+{
+	if (account->sk_memcg)
+		css_put(&account->sk_memcg->css);
+}
+#else
+static struct mem_cgroup *read_memcg(const struct sock *sk)
+{
+	return NULL;
+}
+
+static void set_account_memcg(struct sock *account, const struct sock *sk)
+{
+}
+
+static void put_account_memcg(struct sock *account)
+{
+}
+#endif
+
+static void open_account(struct sock *account, const struct sock *sk)
+{
+	account->sk_prot = &account_proto;
+	set_account_memcg(account, sk);
+}
+
+static void close_account(struct sock *account)
+{
+	sk_mem_reclaim(account);
+	put_account_memcg(account);
+}
+
+static void free_sock_rcu(struct rcu_head *rcu)
+{
+	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
+
+	close_account(&smc->account);
+	sock_put(smc->conn.sk);
+	kfree(smc);
+	smc_object_destroyed(SMC_OBJECT_SOCK);
+	atomic_dec(&smc_socks);
+}
+
+/*
+ * The last reference is dropped. A signal of the peer, or a wake-up by TCP, may still use the
+ * struct, so it is freed a grace period later. Any context: a wake-up by TCP may drop the last
+ * reference, with interrupts off.
+ */
+static void release_sock_struct(struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_sock_of(conn);
+
+	smc_list_remove(smc);
+	if (smc_sock_state(smc) == SMC_SOCK_ORPHANED)
+		module_put(THIS_MODULE);	/* smc_sock_exit() waits for the rest */
+	call_rcu(&smc->rcu, free_sock_rcu);
+}
+
+static struct smc_stepper_state unpack_stepper(int packed)
+{
+	return (struct smc_stepper_state){ .stepper = packed >> 1, .due = packed & 1 };
+}
+
+static int pack_stepper(struct smc_stepper_state state)
+{
+	return state.stepper << 1 | state.due;
+}
+
+/* Does a system call on the socket take the steps? Any context. */
+bool smc_sock_is_stepped_by_caller(const struct smc_sock *smc)
+{
+	return unpack_stepper(atomic_read(&smc->stepper)).stepper == SMC_STEPPER_CALLER;
+}
+
+/* Is a step due that the stepper has not begun? Any context. */
+bool smc_sock_step_is_due(const struct smc_sock *smc)
+{
+	return unpack_stepper(atomic_read(&smc->stepper)).due;
+}
+
+/*
+ * Change who takes the steps of a socket. Any context. A full barrier: the stepper sees what
+ * happened before.
+ *
+ * Return: what the caller has to do.
+ */
+enum smc_stepper_action smc_sock_change_stepper(struct smc_sock *smc, enum smc_stepper_event event)
+{
+	int now = atomic_read(&smc->stepper);
+	struct smc_stepper_step step;
+
+	do {
+		step = smc_stepper_next(unpack_stepper(now), event);
+	} while (!atomic_try_cmpxchg(&smc->stepper, &now, pack_stepper(step.next)));
+	return step.action;
+}
+
+/*
+ * Let a kworker take the next step, after @delay jiffies. The caller has a reference, or is in an
+ * RCU read-side critical section. Any context; does not sleep.
+ */
+void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
+{
+	if (!smc_conn_get_not_zero(&smc->conn))
+		return;
+	if (!queue_delayed_work(smc_wq, &smc->work, delay))
+		smc_conn_put(&smc->conn);
+}
+
+static void queue_listener_step(struct smc_sock *listener)
+{
+	if (smc_caller_work_add(listener))
+		return;
+	if (smc_listen_is_over(listener) || !smc_child_tell_accept(listener))
+		smc_sock_queue_work(listener, 0);
+}
+
+/*
+ * An event of a socket makes a step due: tell the stepper, or choose one. The caller has a
+ * reference, or is in an RCU read-side critical section. Any context; does not sleep.
+ */
+void smc_sock_event(struct smc_sock *smc)
+{
+	enum smc_stepper_action action;
+	bool is_for_accept;
+
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN) {
+		queue_listener_step(smc);
+		return;
+	}
+	is_for_accept = smc_child_is_for_accept(smc) && !smc_caller_work_takes(smc);
+	action = smc_sock_change_stepper(smc, is_for_accept ? SMC_STEP_DUE_ACCEPT : SMC_STEP_DUE);
+	if (action == SMC_STEPPER_TELL_ACCEPT && !smc_child_tell_accept(smc))
+		action = smc_sock_change_stepper(smc, SMC_STEP_DECLINE);
+	if (action == SMC_STEPPER_WAKE_CALLER)
+		wake_up_interruptible_all(&smc->callers);
+	if (action == SMC_STEPPER_QUEUE_WORK && !smc_caller_work_add(smc))
+		smc_sock_queue_work(smc, 0);
+}
+
+/* close() takes the step itself, after its last change of the state */
+static bool is_being_closed(const struct smc_sock *smc)
+{
+	return smc_sock_state(smc) == SMC_SOCK_ACTIVE && READ_ONCE(smc->conn.released);
+}
+
+static void handle_progress(struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_sock_of(conn);
+
+	if (smc_sock_state(smc) != SMC_SOCK_ORPHANED && !is_being_closed(smc))
+		smc_sock_event(smc);
+}
+
+/* In SMC mode only a reset, or bytes in TCP's queue, matter. A FIN does not. */
+static bool has_tcp_event(const struct sock *sk)
+{
+	return inet_sk_state_load(sk) == TCP_CLOSE || tcp_inq((struct sock *)sk);
+}
+
+/* The socket was detached after TCP had read sk_wq: wake the programs in place of TCP */
+static void wake_programs(const struct smc_sock *smc, void *key)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(smc->conn.wq);
+	if (wq)
+		__wake_up(&wq->wait, TASK_INTERRUPTIBLE, 0, key);
+	rcu_read_unlock();
+}
+
+/* The entry of smc_sock.wq: TCP wakes it, with interrupts off */
+static int handle_tcp_wakeup(wait_queue_entry_t *entry, unsigned int mode, int sync, void *key)
+{
+	struct smc_sock *smc = container_of(entry, struct smc_sock, entry);
+
+	switch (READ_ONCE(smc->state)) {
+	case SMC_SOCK_INIT:
+		break;
+	case SMC_SOCK_ACTIVE:
+		if (!smc_close_is_over(smc) && has_tcp_event(smc->conn.sk))
+			smc_sock_event(smc);
+		break;
+	case SMC_SOCK_WAITING:
+		if (has_tcp_event(smc->conn.sk))
+			smc_sock_event(smc);
+		break;
+	case SMC_SOCK_FALLBACK:
+	case SMC_SOCK_ORPHANED:
+	case SMC_SOCK_CLOSED:
+		wake_programs(smc, key);
+		break;
+	default:
+		smc_sock_event(smc);
+	}
+	return 0;
+}
+
+/*
+ * A program owns its socket while the kernel brings in a page, and the program may delay that page.
+ * The work queue serves all programs and waits for none of these sockets.
+ */
+static bool lock_sock_if_free(struct sock *sk)
+{
+	bool is_free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_free = !sock_owned_by_user_nocheck(sk);
+	if (is_free)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (is_free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return is_free;
+}
+
+static void take_sock_step(struct smc_sock *smc)
+{
+	if (smc_sock_is_stepped_by_caller(smc))
+		return;
+	switch (smc->state) {
+	case SMC_SOCK_LISTEN:
+		if (smc_listen_is_killed(smc))
+			smc_listen_end(smc);
+		else if (smc_sock_is_taken(smc->conn.sk))
+			smc_listen_hand_over(smc);
+		break;
+	case SMC_SOCK_INCOMING:
+	case SMC_SOCK_CONNECTING:
+	case SMC_SOCK_HANDSHAKE:
+		smc_connect_step(smc);
+		break;
+	case SMC_SOCK_ACTIVE:
+	case SMC_SOCK_WAITING:
+		smc_close_progress(smc);
+		break;
+	default:
+		smc_sock_change_stepper(smc, SMC_STEP_BEGIN);
+		break;
+	}
+	if (smc_sock_change_stepper(smc, SMC_STEP_DONE) == SMC_STEPPER_QUEUE_WORK)
+		smc_sock_queue_work(smc, 0);
+}
+
+/*
+ * Take the next steps of a socket, unless a program or another stepper owns it. The socket is not
+ * locked; the caller has a reference. May sleep, but neither for a peer nor for a program.
+ *
+ * Return: false if the socket is owned; then nothing was done.
+ */
+bool smc_sock_step(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	if (!lock_sock_if_free(sk))
+		return false;
+	take_sock_step(smc);
+	release_sock(sk);
+	smc_close_if_over(smc);
+	return true;
+}
+
+/*
+ * A program owns the socket. The delay doubles each time, so the step is late by at most as long as
+ * the program owned the socket, or by a second, and thousands of owned sockets do not keep the
+ * kworkers busy.
+ */
+static void retry_step_later(struct smc_sock *smc)
+{
+	unsigned long retry_delay = clamp(2 * READ_ONCE(smc->retry_delay), 1UL, (unsigned long)HZ);
+
+	WRITE_ONCE(smc->retry_delay, retry_delay);
+	smc_sock_queue_work(smc, retry_delay);
+}
+
+/*
+ * The work of a socket. The socket is not locked. Drops a reference. May sleep, but neither for a
+ * peer nor for a program.
+ *
+ * The memory that it allocates is for the socket, and charged to the memory cgroup of the socket.
+ */
+void smc_sock_run_work(struct smc_sock *smc)
+{
+	struct mem_cgroup *old = set_active_memcg(read_memcg(smc->conn.account));
+
+	smc_work_forget_throttling();
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_listen_is_over(smc))
+		smc_child_work(smc);
+	else if (smc_sock_step(smc))
+		WRITE_ONCE(smc->retry_delay, 0);
+	else
+		retry_step_later(smc);
+	set_active_memcg(old);
+	smc_conn_put(&smc->conn);
+}
+
+static void run_sock_work(struct work_struct *work)
+{
+	smc_sock_run_work(container_of(work, struct smc_sock, work.work));
+}
+
+/*
+ * The deadline of a handshake, the timeout of a peer after close, or accept() has not come for the
+ * steps that are left to it
+ */
+static void handle_sock_timer(struct timer_list *timer)
+{
+	struct smc_sock *smc = container_of(timer, struct smc_sock, conn.timer);
+
+	switch (READ_ONCE(smc->state)) {
+	case SMC_SOCK_HANDSHAKE:
+		smc_sock_event(smc);
+		break;
+	case SMC_SOCK_LISTEN:
+		smc_child_accept_overdue(smc);
+		break;
+	case SMC_SOCK_WAITING:
+	case SMC_SOCK_ORPHANED:
+		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
+		break;
+	default:
+		break;
+	}
+	smc_conn_put(&smc->conn);
+}
+
+/**
+ * smc_sock_create() - create what a TCP socket needs on its way to SMC
+ * @sk: the sock; the struct holds a reference to it
+ * @gfp: GFP_KERNEL_ACCOUNT, with __GFP_NOFAIL for a child
+ *
+ * May sleep.
+ *
+ * Return: the struct, with one reference, or NULL without memory.
+ */
+struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
+{
+	struct smc_sock *smc = kzalloc(sizeof(*smc), gfp);
+
+	if (!smc)
+		return NULL;
+	open_account(&smc->account, sk);
+	smc->conn.account = &smc->account;
+	smc->conn.release = release_sock_struct;
+	smc->conn.progress = handle_progress;
+	timer_setup(&smc->conn.timer, handle_sock_timer, 0);
+	init_waitqueue_head(&smc->wq.wait);
+	smc->wq.flags = SMC_WQ_IS_OURS;
+	init_waitqueue_func_entry(&smc->entry, handle_tcp_wakeup);
+	add_wait_queue(&smc->wq.wait, &smc->entry);
+	init_waitqueue_head(&smc->callers);
+	INIT_DELAYED_WORK(&smc->work, run_sock_work);
+	INIT_LIST_HEAD(&smc->child);
+	INIT_LIST_HEAD(&smc->ready);
+	INIT_LIST_HEAD(&smc->due);
+	smc_accept_init_queue(smc);
+	sock_hold(sk);
+	smc_conn_init(&smc->conn, sk);
+
+	atomic_inc(&smc_socks);
+	refcount_set(&smc->users, 1);
+	smc_object_created(SMC_OBJECT_SOCK);
+	smc_list_add(smc);
+	return smc;
+}
+
+/*
+ * The socket, or a system call, does not use the connection any more. The last user releases the
+ * memory. May sleep.
+ */
+void smc_sock_drop_user(struct smc_sock *smc)
+{
+	if (refcount_dec_and_test(&smc->users))
+		smc_close_release(&smc->conn);
+}
+
+/* The end of smc_sock_enter_call(). May sleep. */
+void smc_sock_exit_call(struct smc_sock *smc)
+{
+	smc_sock_drop_user(smc);
+	smc_conn_put(&smc->conn);
+}
+
+/*
+ * Wait until the last struct smc_sock is freed. No socket has SMC's operations any more. Kworkers
+ * and timers that run, and grace periods, keep the last structs. May sleep.
+ */
+void smc_sock_exit(void)
+{
+	while (atomic_read(&smc_socks))
+		msleep(20);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The SMC option of TCP's SYN: each sock has a switch and a callback for it */
+
+#include <linux/module.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "../compat/compat.h"
+#include "sock.h"
+
+static bool is_handshake_congested(const struct sock *sk)
+{
+	const struct smc_sock *smc;
+	bool congested;
+
+	/*
+	 * A kernel service that has taken the socket gets TCP connections. The limit applies when
+	 * children that accept() has not returned take more than half of the backlog.
+	 */
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	congested = smc_sock_is_taken(sk) ||
+		    (smc && (smc->limit_handshake ||
+			     READ_ONCE(smc_net(sock_net(sk))->knobs.limit_handshake)) &&
+		     READ_ONCE(smc->queue.nr) > READ_ONCE(sk->sk_max_ack_backlog) / 2);
+	rcu_read_unlock();
+	return congested;
+}
+
+/*
+ * Offer SMC in the SYN or SYN-ACK, before the socket connects or listens. The socket lock is held.
+ * Children inherit the option.
+ *
+ * TCP's acknowledgements wait for the messages of the handshake, as with TCP_QUICKACK 0. Otherwise
+ * TCP acknowledges each of the first segments of a connection at once. So the third segment of a
+ * connection is the Proposal.
+ */
+void smc_syn_offer(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	tcp_sk(sk)->syn_smc = 1;
+	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, is_handshake_congested);
+	smc_syn_delay_acks(smc);
+}
+
+/*
+ * Let TCP's acknowledgements wait for the messages of the handshake. The socket lock is held. TCP
+ * resets this when a socket begins to listen; children inherit it.
+ */
+void smc_syn_delay_acks(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	if (inet_csk_in_pingpong_mode(sk))
+		return;
+	smc->delays_acks = true;
+	inet_csk_enter_pingpong_mode(sk);
+}
+
+/*
+ * After the handshake, or without one, TCP sends no option and acknowledges as usual. Acknowledges
+ * what has come. The socket lock is held.
+ */
+void smc_syn_withdraw(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	smc_syn_disown(sk);
+	if (!smc->delays_acks)
+		return;
+	smc->delays_acks = false;
+	inet_csk_exit_pingpong_mode(sk);
+	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) &&
+	    inet_csk_ack_scheduled(sk))
+		smc_compat_send_ack(sk);
+}
+
+/* Remove the option and the callback from a sock, which may outlive the module */
+void smc_syn_disown(struct sock *sk)
+{
+	tcp_sk(sk)->syn_smc = 0;
+	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, NULL);
+}
+
+/* Remove the callback from a child of TCP, which will not listen */
+void smc_syn_adopt_child(struct sock *sk)
+{
+	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, NULL);
+}
+
+/**
+ * smc_syn_disown_children() - remove the callback from the children in TCP's queue
+ * @listener: the socket, locked, still listening
+ * @survive: TCP goes on to listen, and accepts them
+ *
+ * TCP may give children to another socket that listens to the same port (SO_REUSEPORT,
+ * net.ipv4.tcp_migrate_req). That socket may be a plain TCP socket; then the children outlive the
+ * module. May sleep.
+ */
+void smc_syn_disown_children(struct smc_sock *listener, bool survive)
+{
+	struct sock *sk = listener->conn.sk;
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req;
+
+	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, NULL);
+	if (!survive && !rcu_access_pointer(sk->sk_reuseport_cb))
+		return;
+	synchronize_rcu();	/* TCP may just create a child */
+	/* Without a break: a new walk for each child would take minutes for a long queue */
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req; req = req->dl_next)
+		if (req->sk)
+			WRITE_ONCE(tcp_sk(req->sk)->smc_hs_congested, NULL);
+	spin_unlock_bh(&queue->rskq_lock);
+}
+
+/*
+ * TCP has ended a listening socket: keep the module if children may outlive it. The socket lock is
+ * held.
+ *
+ * TCP may have given children to another listening socket, as for smc_syn_disown_children(), but
+ * before it woke the module. They point to a function of the module, and the module cannot find
+ * them. So it is never unloaded. TCP keeps the reuseport group of a socket that has ended only if
+ * it gives children away.
+ */
+void smc_syn_keep_module(const struct smc_sock *listener)
+{
+	static atomic_t stays;
+
+	if (!rcu_access_pointer(listener->conn.sk->sk_reuseport_cb) || atomic_xchg(&stays, 1))
+		return;
+	__module_get(THIS_MODULE);
+	pr_warn("smc: a listening socket was destroyed, and others may have its connections: the module stays\n");
+}
