@@ -4,10 +4,10 @@
  *
  *	Proposal ->
  *			<- Accept		(or Decline: TCP)
- *	[resolve: at first contact of SMC-R, the next hop on the way to the server]
- *	[open: the server may have to learn of new memory]
+ *	[resolve: at first contact of SMC-R, the next hop to the server]
+ *	[open: the server may first have to learn the rkeys of new memory]
  *	Confirm ->				(or Decline: TCP)
- *	[settle: at first contact of SMC-R, the link is tried]
+ *	[settle: at first contact of SMC-R, CONFIRM LINK]
  *	connected
  */
 
@@ -16,8 +16,8 @@
 #include "../conn/conn.h"
 #include "handshake.h"
 
-/* SMC-D version 2, which needs an EID of any kind */
-static void offer_d(const struct smc_local *local, struct smc_clc_proposal *out)
+/* SMC-D version 2 needs a user EID or the system EID */
+static void offer_d2(const struct smc_local *local, struct smc_clc_proposal *out)
 {
 	struct smc_clc_proposal_v2 *v2 = &out->v2;
 
@@ -30,7 +30,7 @@ static void offer_d(const struct smc_local *local, struct smc_clc_proposal *out)
 	memcpy(v2->ism, local->ism, sizeof(local->ism));
 }
 
-/* SMC-R version 2, which needs a user EID, on the first port that can do it (V2-ELG-13) */
+/* SMC-R version 2 needs a user EID; the first port that supports it is offered (V2-ELG-13) */
 static void offer_r2(const struct smc_local *local, struct smc_clc_proposal *out)
 {
 	u8 i;
@@ -50,7 +50,7 @@ static void offer_r2(const struct smc_local *local, struct smc_clc_proposal *out
 	}
 }
 
-/* SMC-R version 1, within a subnet. There is one MAC address for both versions */
+/* SMC-R version 1 needs a common subnet. The Proposal has one MAC address for both versions */
 static void offer_r1(const struct smc_handshake *hs, const struct smc_local *local,
 		     struct smc_clc_proposal *out)
 {
@@ -73,7 +73,7 @@ static void offer_r1(const struct smc_handshake *hs, const struct smc_local *loc
 	}
 }
 
-/* Everything that can be used, at once; the server chooses */
+/* Offer every variant that this host supports; the server chooses */
 static void describe_offer(const struct smc_handshake *hs, const struct smc_local *local,
 			   struct smc_clc_proposal *out)
 {
@@ -84,19 +84,19 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 	v2->features = SMC_FEATURES;
 	v2->nr_ueids = local->nr_ueids;
 	memcpy(v2->ueids, local->ueids, sizeof(v2->ueids));
-	offer_d(local, out);
+	offer_d2(local, out);
 	offer_r2(local, out);
 	offer_r1(hs, local, out);
 }
 
 /**
- * smc_client_propose() - tell the server what we could use
+ * smc_client_propose() - send the Proposal
  * @hs: the handshake
  *
- * Nothing is committed yet (R-CLC-20). Without anything to offer, the Decline
- * takes the place of the Proposal (R-CLC-29).
+ * No group or buffer is allocated yet (R-CLC-20). A client that has nothing to offer sends a
+ * Decline instead of the Proposal (R-CLC-29).
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 {
@@ -123,8 +123,8 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 	return smc_handshake_expect(hs, SMC_CLC_ACCEPT);
 }
 
-/* Our port that was proposed for a variant of SMC-R */
-static u8 proposed_port(const struct smc_handshake *hs, u8 variant)
+/* Index of the port that the Proposal named for this variant of SMC-R */
+static u8 find_proposed_port(const struct smc_handshake *hs, u8 variant)
 {
 	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
 	const struct smc_clc_proposal *proposal = &hs->sent.proposal;
@@ -139,8 +139,8 @@ static u8 proposed_port(const struct smc_handshake *hs, u8 variant)
 	return i;
 }
 
-static void get_key(const struct smc_handshake *hs, const struct smc_candidate *candidate,
-		    struct smc_group_key *key)
+static void build_group_key(const struct smc_handshake *hs, const struct smc_candidate *candidate,
+			    struct smc_group_key *key)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 
@@ -160,11 +160,11 @@ static void get_key(const struct smc_handshake *hs, const struct smc_candidate *
 	}
 }
 
-/* Join the group that the server names, or form it at first contact */
-static struct smc_group *get_group(const struct smc_handshake *hs,
-				   const struct smc_transport *transport,
-				   const struct smc_candidate *candidate,
-				   const struct smc_group_key *key)
+/* Find the group that the server names, or create one at first contact */
+static struct smc_group *find_or_create_group(const struct smc_handshake *hs,
+					      const struct smc_transport *transport,
+					      const struct smc_candidate *candidate,
+					      const struct smc_group_key *key)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 	struct net *net = sock_net(hs->conn->sk);
@@ -175,7 +175,7 @@ static struct smc_group *get_group(const struct smc_handshake *hs,
 	return smc_group_find(net, key, accept);
 }
 
-/* Keep what the Confirm has to repeat; the message itself will be overwritten */
+/* Save what the Confirm must repeat, before the next message overwrites hs->msg */
 static void prepare_confirm(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
@@ -193,9 +193,12 @@ static void prepare_confirm(struct smc_handshake *hs)
 	out->first_contact.max_links = accept->first_contact.max_links;
 }
 
-/* Open the connection, and get hold of the server's end. 0, -EINPROGRESS or an error */
-static int open_conn(struct smc_handshake *hs, const struct smc_transport *transport,
-		     struct smc_group *group, const struct in6_addr *remote)
+/*
+ * Open the connection and attach the server's buffer. The connection takes the caller's reference
+ * to @group, or this function drops it. Return: 0, -EINPROGRESS or another negative errno
+ */
+static int open_and_attach(struct smc_handshake *hs, const struct smc_transport *transport,
+			   struct smc_group *group, const struct in6_addr *remote)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 	int opened, err;
@@ -211,27 +214,27 @@ static int open_conn(struct smc_handshake *hs, const struct smc_transport *trans
 	return err ? err : opened;
 }
 
-static const struct smc_candidate *chosen_device(const struct smc_handshake *hs)
+static const struct smc_candidate *get_chosen_device(const struct smc_handshake *hs)
 {
 	return &hs->candidates[smc_variant_mode(hs->msg.accept.variant)].list[hs->choice.device];
 }
 
-/* At first contact all that can be found out about the way comes before the group */
-static int resolve_way(struct smc_handshake *hs, const struct smc_group_key *key)
+/* Before the first contact creates a group, the transport resolves the next hop to the server */
+static int resolve_server(struct smc_handshake *hs, const struct smc_group_key *key)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 
 	if (!accept->is_first_contact)
 		return 0;
 	return smc_conn_resolve(hs->conn, hs->transports[smc_variant_mode(accept->variant)],
-				&key->remote, chosen_device(hs), &key->peer);
+				&key->remote, get_chosen_device(hs), &key->peer);
 }
 
 /**
- * smc_client_accepted() - the server made its choice
- * @hs: the handshake; hs->msg is an Accept
+ * smc_client_accepted() - check the server's Accept
+ * @hs: the handshake; hs->msg is the Accept
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 {
@@ -241,19 +244,19 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 	u32 reason;
 	int err;
 
-	/* From here on all is of one version (V2-VER-02) */
+	/* The server chose the version of all further messages (V2-VER-02) */
 	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
 	hs->choice.device = 0;
 	reason = smc_select_check_accept(&hs->sent.proposal, accept, &hs->choice.device);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	if (mode == SMC_MODE_R)
-		hs->choice.device = proposed_port(hs, accept->variant);
-	get_key(hs, chosen_device(hs), &key);
-	if (!hs->transports[mode]->reaches(chosen_device(hs), &key.peer))
+		hs->choice.device = find_proposed_port(hs, accept->variant);
+	build_group_key(hs, get_chosen_device(hs), &key);
+	if (!hs->transports[mode]->reaches(get_chosen_device(hs), &key.peer))
 		return smc_handshake_decline(hs, NULL, mode == SMC_MODE_R ? SMC_REASON_NO_ROUTE :
 					     SMC_REASON_NOT_OFFERED);
-	err = resolve_way(hs, &key);
+	err = resolve_server(hs, &key);
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_RESOLVING);
 	if (err)
@@ -262,10 +265,10 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 }
 
 /**
- * smc_client_resolved() - the way to the server is known
+ * smc_client_resolved() - join or create the group and open the connection
  * @hs: the handshake; hs->msg is still the Accept
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
 {
@@ -275,14 +278,14 @@ enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
 	struct smc_group *group;
 	int err;
 
-	get_key(hs, chosen_device(hs), &key);
-	group = get_group(hs, transport, chosen_device(hs), &key);
+	build_group_key(hs, get_chosen_device(hs), &key);
+	group = find_or_create_group(hs, transport, get_chosen_device(hs), &key);
 	if (!group)
 		return smc_handshake_decline(hs, NULL, SMC_REASON_OUT_OF_SYNC);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
-	err = open_conn(hs, transport, group, &key.remote);
-	/* The server has given up since its Accept; its reset may still be on the way */
+	err = open_and_attach(hs, transport, group, &key.remote);
+	/* The server reset the connection after its Accept; TCP's RST may still be in flight */
 	if (err == -ECONNRESET)
 		return smc_handshake_fail(hs, -ECONNRESET);
 	if (err && err != -EINPROGRESS)
@@ -294,13 +297,13 @@ enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
 }
 
 /**
- * smc_client_opened() - the connection is open, and the server may know of it
+ * smc_client_opened() - send the Confirm
  * @hs: the handshake
  *
- * Others that the server tells to join must find the group, so it is published before
- * the Confirm goes out.
+ * The group is published first: the server may tell other connections to join it as soon as it has
+ * received the Confirm.
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_client_opened(struct smc_handshake *hs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The frame of a handshake: start, step, decline, end */
+/* The handshake's steps that client and server share: start, wait, decline, settle, fail */
 
 #include <linux/net_tstamp.h>
 #include <linux/skmsg.h>
@@ -15,17 +15,17 @@
 #include "ipsec.h"
 
 /**
- * smc_handshake_create() - a new handshake
- * @conn: the connection to be, with role and rx.wanted set
+ * smc_handshake_create() - allocate a handshake
+ * @conn: the future SMC connection, with role and rx.wanted set
  * @tcp: its TCP connection
  *
  * May sleep.
  *
- * Return: the handshake, for smc_handshake_free(), or NULL.
+ * Return: the handshake, which the caller frees with smc_handshake_free(), or NULL.
  */
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp)
 {
-	/* As TCP, a server accepts a connection also beyond the limit of its memory cgroup */
+	/* Like TCP, a server accepts connections beyond the limit of its memory cgroup */
 	gfp_t no_fail = conn->role == SMC_SERVER ? __GFP_NOFAIL : 0;
 	struct smc_handshake *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT | no_fail);
 
@@ -43,10 +43,11 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *t
 }
 
 /**
- * smc_handshake_free() - the handshake is over, or given up
- * @hs: the handshake; the connection stays as it is
+ * smc_handshake_free() - free a finished or cancelled handshake
+ * @hs: the handshake; its connection is not changed
  *
- * May sleep.
+ * Leaves the group's waiting list, ends a resolution and drops the references to devices and
+ * transports. May sleep.
  */
 void smc_handshake_free(struct smc_handshake *hs)
 {
@@ -71,10 +72,9 @@ void smc_handshake_free(struct smc_handshake *hs)
 	smc_object_destroyed(SMC_OBJECT_HANDSHAKE);
 }
 
-/**
- * smc_handshake_first_contact() - what we say of ourselves at first contact
- * @out: result
- * @release: agreed release
+/*
+ * Describe this host for the first contact extension of an Accept or Confirm. @release is the
+ * agreed release.
  */
 void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release)
 {
@@ -87,9 +87,11 @@ void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release)
 }
 
 /**
- * smc_handshake_send() - send a message
+ * smc_handshake_send() - build and send a message
  * @hs: the handshake
- * @msg: what it says
+ * @msg: the message
+ *
+ * The socket lock is held.
  *
  * Return: 0 or a negative errno.
  */
@@ -104,7 +106,7 @@ int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 	return smc_handshake_write(hs->tcp, buf, len);
 }
 
-/* By TCP-MD5 or TCP-AO. What goes through shared memory would not be signed */
+/* Signed by TCP-MD5 or TCP-AO; data in shared memory would not be signed */
 static bool is_signed(const struct sock *tcp)
 {
 	bool is_signed = false;
@@ -118,7 +120,7 @@ static bool is_signed(const struct sock *tcp)
 	return is_signed;
 }
 
-/* Then BPF programs may see the data of the connection, and redirect it */
+/* BPF programs of a sockmap may read and redirect the data of the connection */
 static bool is_in_sockmap(const struct sock *tcp)
 {
 	bool found;
@@ -129,89 +131,90 @@ static bool is_in_sockmap(const struct sock *tcp)
 	return found;
 }
 
-/* By a kernel service. What SMC has there is marked in another way, see smc_sock_attach() */
-static bool is_used_by_another(const struct sock *tcp)
+/* A kernel service has set sk_user_data. smc_sock_attach() sets only SK_USER_DATA_NOCOPY */
+static bool has_user_data(const struct sock *tcp)
 {
 	uintptr_t data = (uintptr_t)rcu_access_pointer(__sk_user_data(tcp));
 
 	return data && (data & ~SK_USER_DATA_PTRMASK) != SK_USER_DATA_NOCOPY;
 }
 
-/* Stamps that only adapters and TCP's acknowledgements can give */
-static bool wants_stamps_of_tcp(const struct sock *tcp)
+/* Hardware and ACK time stamps exist only for bytes that TCP sends */
+static bool wants_tcp_time_stamps(const struct sock *tcp)
 {
 	return READ_ONCE(tcp->sk_tsflags) &
 	       (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_TX_ACK);
 }
 
 /**
- * smc_handshake_excluded() - must it stay a TCP connection, whatever the peer can do?
- * @tcp: TCP socket, connected or about to be
+ * smc_handshake_excluded() - must the connection stay with TCP, whatever the peer supports?
+ * @tcp: TCP socket, connected or about to connect
  *
  * Any context.
  *
- * Return: why, or SMC_REASON_NONE.
+ * Return: the reason, or SMC_REASON_NONE.
  */
 u32 smc_handshake_excluded(struct sock *tcp)
 {
 	if (smc_ipsec_used(tcp))
 		return SMC_REASON_IPSEC;
-	if (is_signed(tcp) || is_in_sockmap(tcp) || is_used_by_another(tcp) ||
-	    inet_csk(tcp)->icsk_ulp_ops || wants_stamps_of_tcp(tcp))
+	if (is_signed(tcp) || is_in_sockmap(tcp) || has_user_data(tcp) ||
+	    inet_csk(tcp)->icsk_ulp_ops || wants_tcp_time_stamps(tcp))
 		return SMC_REASON_OPTION;
 	return SMC_REASON_NONE;
 }
 
-static void wait_for_peer(struct smc_handshake *hs, enum smc_phase phase, int patience)
+static void set_phase(struct smc_handshake *hs, enum smc_phase phase, int factor)
 {
 	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
 
 	hs->phase = phase;
 	hs->since = jiffies;
-	hs->deadline = hs->since + patience * READ_ONCE(sn->knobs.handshake_timeout) * HZ;
+	hs->deadline = hs->since + factor * READ_ONCE(sn->knobs.handshake_timeout) * HZ;
 }
 
 /**
  * smc_handshake_expect() - wait for the peer's next message
  * @hs: the handshake
- * @type: what it must be, if it is not a Decline
+ * @type: its type; the peer may send a Decline instead
  *
  * Return: SMC_PENDING.
  */
 enum smc_outcome smc_handshake_expect(struct smc_handshake *hs, enum smc_clc_type type)
 {
 	hs->expected = type;
-	wait_for_peer(hs, SMC_PHASE_MESSAGE, 1);
+	set_phase(hs, SMC_PHASE_MESSAGE, 1);
 	return SMC_PENDING;
 }
 
 /**
- * smc_handshake_await() - wait for the transport
+ * smc_handshake_await() - wait for the transport or for another handshake
  * @hs: the handshake
- * @phase: what it is doing
+ * @phase: what it waits for
  *
- * It has time limits of its own; ours is the last resort.
+ * The transport has timeouts of its own. The deadline set here is twice the handshake timeout, in
+ * case these do not fire.
  *
  * Return: SMC_PENDING.
  */
 enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase phase)
 {
-	wait_for_peer(hs, phase, 2);
+	set_phase(hs, phase, 2);
 	return SMC_PENDING;
 }
 
 /**
- * smc_handshake_fail() - end the TCP connection
+ * smc_handshake_fail() - let the caller end the TCP connection
  * @hs: the handshake
  * @error: negative errno for the application
  *
- * Whoever ends it cancels the connection behind that.
+ * Does not end the connection itself. The caller does, and cancels the SMC connection too.
  *
  * Return: SMC_FAILED.
  */
 enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error)
 {
-	/* So TCP calls a reset behind a FIN; for a program that connects, it is a reset */
+	/* TCP reports EPIPE for a reset that follows a FIN; connect() must return ECONNRESET */
 	hs->error = error == -EPIPE ? -ECONNRESET : error;
 	return SMC_FAILED;
 }
@@ -224,13 +227,13 @@ static enum smc_outcome fall_back(struct smc_handshake *hs, u32 reason)
 }
 
 /**
- * smc_handshake_decline() - send a Decline and go on with TCP
+ * smc_handshake_decline() - send a Decline and continue with TCP
  * @hs: the handshake
- * @why: reasons for each variant, or NULL when this is not the reply to a Proposal
- * @reason: enum smc_reason
+ * @why: reason for each variant, or NULL if this does not answer a Proposal
+ * @reason: enum smc_reason, the diagnosis
  *
- * The form follows the version of the Proposal (V2-DCL-12), later that of the choice
- * (V2-VER-02): a peer of version 1 takes no other form.
+ * The format follows the version of the Proposal (V2-DCL-12), later that of the chosen variant
+ * (V2-VER-02): a peer of version 1 understands no other format.
  *
  * Return: SMC_FALLBACK, or SMC_FAILED if the Decline could not be sent.
  */
@@ -260,10 +263,10 @@ enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct sm
 }
 
 /*
- * The server says that it could not reach us. It may not remember that, so this side does, lest the
- * next connection find it out again.
+ * The server could not reach us at first contact. The server may not record that, so the client
+ * does: otherwise the next connection fails in the same way.
  */
-static void remember_path(const struct smc_handshake *hs, u32 diagnosis)
+static void record_failed_path(const struct smc_handshake *hs, u32 diagnosis)
 {
 	if (hs->phase != SMC_PHASE_SETTLING || !hs->conn->first_contact ||
 	    (diagnosis != SMC_REASON_NO_PATH && diagnosis != SMC_REASON_TIMEOUT_CONFIRM_LINK))
@@ -271,8 +274,8 @@ static void remember_path(const struct smc_handshake *hs, u32 diagnosis)
 	smc_path_failed(hs->conn->group, SMC_PATH_NEVER_WORKED);
 }
 
-/* The peer has another view of the link group */
-static void question_group(const struct smc_conn *conn)
+/* The peer's Decline says that it does not know the link group */
+static void report_group(const struct smc_conn *conn)
 {
 	if (conn->role == SMC_SERVER)
 		smc_group_doubt(conn->group);
@@ -280,49 +283,53 @@ static void question_group(const struct smc_conn *conn)
 		smc_group_blame(conn->group, conn->other_address);
 }
 
-static enum smc_outcome declined(struct smc_handshake *hs)
+static enum smc_outcome handle_decline(struct smc_handshake *hs)
 {
 	const struct smc_clc_decline *decline = &hs->msg.decline;
 
 	hs->peer_diagnosis = decline->diagnosis;
-	if (!hs->is_doomed)	/* else we have found out ourselves */
-		remember_path(hs, decline->diagnosis);
+	if (!hs->is_doomed)	/* else this side has recorded the path already */
+		record_failed_path(hs, decline->diagnosis);
 	hs->conn->declined = true;
 	if (decline->out_of_sync && hs->conn->group)
-		question_group(hs->conn);
+		report_group(hs->conn);
 	return fall_back(hs, SMC_REASON_PEER_DECLINED);
 }
 
 /**
- * smc_handshake_decline_late() - send a Decline after the Confirm
+ * smc_handshake_decline_late() - send a Decline after the Confirm was sent or received
  * @hs: the handshake
- * @reason: enum smc_reason
+ * @reason: enum smc_reason, the diagnosis
  *
- * Meanwhile the peer may have declined as well, if both have lost the same device. That counts
- * then (R-DEC-12): a second Decline would end up with the peer's application.
+ * Both sides may lose the same device and decline at the same time. A Decline that has arrived is
+ * therefore processed instead of sending one (R-DEC-12): the peer's application would read ours as
+ * data.
  *
- * Return: SMC_FALLBACK, or SMC_FAILED if the peer said something else, or is gone.
+ * Return: SMC_FALLBACK, or SMC_FAILED if the peer sent anything else or the connection is broken.
  */
 enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason)
 {
 	int err = smc_handshake_receive(hs);
 
 	if (!err && hs->msg.type == SMC_CLC_DECLINE)
-		return declined(hs);
+		return handle_decline(hs);
 	if ((err == -EAGAIN || err == -ENODATA) && !hs->have)
 		return smc_handshake_decline(hs, NULL, reason);
 	return smc_handshake_fail(hs, -ECONNRESET);
 }
 
 /*
- * After the last message it did not work out. At first contact there may still be a
- * Decline (R-DEC-06). But whoever ran out of time, or is as good as that, does not know whether
- * the peer has just done the same, and two Declines that cross would end up with the
- * applications: then the TCP connection ends (R-LTO-01 to R-LTO-06).
+ * The transport failed after the last message. At first contact a Decline is still possible
+ * (R-DEC-06). After a timeout, the peer may have timed out too and sent its own Decline. The
+ * applications would read two crossing Declines as data, so the TCP connection ends instead
+ * (R-LTO-01 to R-LTO-06).
  */
-static enum smc_outcome unsettled(struct smc_handshake *hs, u32 reason)
+static enum smc_outcome handle_settle_failure(struct smc_handshake *hs, u32 reason)
 {
-	/* The server has sent first, and it has got no answer either: it is about to decline */
+	/*
+	 * The server sent its test message first, and also got no answer. It is about to decline:
+	 * wait for that.
+	 */
 	if (reason == SMC_REASON_NO_PATH && hs->conn->role == SMC_CLIENT &&
 	    hs->conn->first_contact) {
 		hs->is_doomed = true;
@@ -335,21 +342,23 @@ static enum smc_outcome unsettled(struct smc_handshake *hs, u32 reason)
 	return smc_handshake_decline_late(hs, reason);
 }
 
-static enum smc_outcome settled(struct smc_handshake *hs)
+static enum smc_outcome start_conn(struct smc_handshake *hs)
 {
 	if (hs->conn->role == SMC_SERVER)
 		smc_group_publish(hs->conn->group);
-	/* The peer has what it needs, so it is too late for a Decline (R-DEC-09) */
+	/* The peer considers the connection established: too late for a Decline (R-DEC-09) */
 	if (smc_conn_start(hs->conn))
 		return smc_handshake_fail(hs, -ECONNRESET);
 	return SMC_CONNECTED;
 }
 
 /**
- * smc_handshake_settle() - the last message is exchanged
- * @hs: the handshake; both ends are known to both sides
+ * smc_handshake_settle() - the last message is sent or received: test the link
+ * @hs: the handshake; each side knows the other's buffers
  *
- * Return: how far it is.
+ * The socket lock is held.
+ *
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_handshake_settle(struct smc_handshake *hs)
 {
@@ -358,16 +367,16 @@ enum smc_outcome smc_handshake_settle(struct smc_handshake *hs)
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_SETTLING);
 	if (err)
-		return unsettled(hs, smc_reason_from_errno(err));
-	return settled(hs);
+		return handle_settle_failure(hs, smc_reason_from_errno(err));
+	return start_conn(hs);
 }
 
-static enum smc_outcome dispatch(struct smc_handshake *hs)
+static enum smc_outcome handle_message(struct smc_handshake *hs)
 {
 	trace_smc_clc(hs->conn->sk, false, hs->msg.type);
 	if (hs->msg.type == SMC_CLC_DECLINE)
-		return declined(hs);
-	/* Both opened at once, or the socket is its own peer: two clients, no server */
+		return handle_decline(hs);
+	/* Simultaneous open, or a socket connected to itself: two clients and no server */
 	if (hs->expected == SMC_CLC_ACCEPT && hs->msg.type == SMC_CLC_PROPOSAL)
 		return fall_back(hs, SMC_REASON_MODE);
 	if (hs->msg.type != hs->expected)
@@ -383,10 +392,11 @@ static enum smc_outcome dispatch(struct smc_handshake *hs)
 }
 
 /*
- * What is not even the right kind of message ends the connection (R-CLC-25). A Decline does so as
- * well: whoever sent it went on with TCP, and would take ours for data.
+ * A malformed message of the expected type is declined. A malformed message of another type ends
+ * the connection (R-CLC-25), also if it is a Decline: its sender has switched to TCP and would read
+ * our Decline as data.
  */
-static enum smc_outcome malformed(struct smc_handshake *hs)
+static enum smc_outcome handle_malformed(struct smc_handshake *hs)
 {
 	if (hs->header.type != hs->expected)
 		return smc_handshake_fail(hs, -ECONNRESET);
@@ -396,12 +406,12 @@ static enum smc_outcome malformed(struct smc_handshake *hs)
 	return smc_handshake_decline(hs, NULL, SMC_REASON_MALFORMED);
 }
 
-/* @err: of smc_handshake_receive(), negative */
-static enum smc_outcome broken(struct smc_handshake *hs, int err)
+/* @err: negative errno of smc_handshake_receive() */
+static enum smc_outcome handle_receive_error(struct smc_handshake *hs, int err)
 {
 	switch (err) {
 	case -EPROTO:
-		return malformed(hs);
+		return handle_malformed(hs);
 	case -EBADMSG:
 	case -ENODATA:
 		return smc_handshake_fail(hs, -ECONNRESET);
@@ -410,8 +420,8 @@ static enum smc_outcome broken(struct smc_handshake *hs, int err)
 	}
 }
 
-/* SMC_PENDING if there is nothing more to do until something happens */
-static enum smc_outcome idle(struct smc_handshake *hs, bool *more)
+/* No input: fail after the deadline or when the group is evicted, else end this step */
+static enum smc_outcome end_step(struct smc_handshake *hs, bool *more)
 {
 	*more = false;
 	if (time_after_eq(jiffies, hs->deadline))
@@ -421,71 +431,75 @@ static enum smc_outcome idle(struct smc_handshake *hs, bool *more)
 	return SMC_PENDING;
 }
 
-static enum smc_outcome message_step(struct smc_handshake *hs, bool *more)
+static enum smc_outcome step_message(struct smc_handshake *hs, bool *more)
 {
 	int err = smc_handshake_receive(hs);
 
 	if (!err)
-		return dispatch(hs);
+		return handle_message(hs);
 	if (err == -EAGAIN)
-		return idle(hs, more);
-	return broken(hs, err);
+		return end_step(hs, more);
+	return handle_receive_error(hs, err);
 }
 
-static enum smc_outcome resolved(struct smc_handshake *hs)
+static enum smc_outcome continue_resolved(struct smc_handshake *hs)
 {
-	hs->phase = SMC_PHASE_OPENING;	/* there is no resolving any more that could be ended */
+	hs->phase = SMC_PHASE_OPENING;	/* smc_handshake_free() has no resolution to end any more */
 	return hs->conn->role == SMC_CLIENT ? smc_client_resolved(hs) : smc_server_join(hs);
 }
 
-static enum smc_outcome answered(struct smc_handshake *hs, u32 reason)
+static enum smc_outcome handle_answer(struct smc_handshake *hs, u32 reason)
 {
 	if (hs->phase == SMC_PHASE_SETTLING)
-		return reason ? unsettled(hs, reason) : settled(hs);
+		return reason ? handle_settle_failure(hs, reason) : start_conn(hs);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	if (hs->phase == SMC_PHASE_RESOLVING)
-		return resolved(hs);
+		return continue_resolved(hs);
 	if (hs->conn->role == SMC_CLIENT)
 		return smc_client_opened(hs);
 	return smc_server_opened(hs);
 }
 
-/* Before the connection is open, the message that came last is still needed as it is */
-static bool can_go_on(const struct smc_handshake *hs, int err)
+/*
+ * In RESOLVING, @hs->msg still holds the message that is being answered: continue only if nothing
+ * new was received. Later, any receive error is tolerated until the transport has answered.
+ */
+static bool may_use_answer(const struct smc_handshake *hs, int err)
 {
 	return hs->phase == SMC_PHASE_RESOLVING ? err == -EAGAIN : err && !hs->is_doomed;
 }
 
 /*
- * Meanwhile no message can come but a Decline, while a first contact settles; it counts more than
- * the answer, because the peer is TCP since then. The end of the stream may come there as well: a
- * client that is done has closed its TCP connection already, and its data is on the other way.
+ * While the transport works, only a Decline may arrive, and only while first contact settles. It
+ * takes precedence over the transport's answer, because the peer has switched to TCP. End of stream
+ * is valid in SETTLING: a client that has finished closes TCP while its data still travels over
+ * SMC.
  */
-static enum smc_outcome answer_step(struct smc_handshake *hs, bool *more)
+static enum smc_outcome step_answer(struct smc_handshake *hs, bool *more)
 {
 	u32 reason;
 	int err;
 
 	err = smc_handshake_receive(hs);
 	if (!err && hs->msg.type == SMC_CLC_DECLINE)
-		return declined(hs);
-	if (can_go_on(hs, err) && smc_conn_answered(hs->conn, &reason))
-		return answered(hs, reason);
+		return handle_decline(hs);
+	if (may_use_answer(hs, err) && smc_conn_answered(hs->conn, &reason))
+		return handle_answer(hs, reason);
 	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING &&
 			       !hs->is_doomed))
-		return idle(hs, more);
+		return end_step(hs, more);
 	return smc_handshake_fail(hs, err && err != -ENODATA && err != -EBADMSG &&
 				  err != -EPROTO ? err : -ECONNRESET);
 }
 
-/* The client has nothing to say, but it may decline, or be gone */
-static enum smc_outcome joining_step(struct smc_handshake *hs, bool *more)
+/* The client sends nothing in this phase, except a Decline, a FIN or a reset */
+static enum smc_outcome step_joining(struct smc_handshake *hs, bool *more)
 {
 	int err = smc_handshake_receive(hs);
 
 	if (!err && hs->msg.type == SMC_CLC_DECLINE)
-		return declined(hs);
+		return handle_decline(hs);
 	if (err != -EAGAIN)
 		return smc_handshake_fail(hs, -ECONNRESET);
 	if (!list_empty_careful(&hs->entry.list) && time_before(jiffies, hs->deadline)) {
@@ -495,25 +509,25 @@ static enum smc_outcome joining_step(struct smc_handshake *hs, bool *more)
 	return smc_server_join(hs);
 }
 
-static enum smc_outcome take_step(struct smc_handshake *hs, bool *more)
+static enum smc_outcome run_step(struct smc_handshake *hs, bool *more)
 {
 	switch (hs->phase) {
 	case SMC_PHASE_MESSAGE:
-		return message_step(hs, more);
+		return step_message(hs, more);
 	case SMC_PHASE_JOINING:
-		return joining_step(hs, more);
+		return step_joining(hs, more);
 	default:
-		return answer_step(hs, more);
+		return step_answer(hs, more);
 	}
 }
 
 /**
- * smc_handshake_start() - TCP is connected, and both sides announced SMC
+ * smc_handshake_start() - start the handshake: TCP is connected, and both SYNs announced SMC
  * @hs: the handshake
  *
- * The socket lock is held. May sleep, but not for the peer.
+ * The socket lock is held. May sleep, but does not wait for the peer.
  *
- * Return: how far it is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_handshake_start(struct smc_handshake *hs)
 {
@@ -523,15 +537,14 @@ enum smc_outcome smc_handshake_start(struct smc_handshake *hs)
 }
 
 /**
- * smc_handshake_step() - something happened, or time has passed
+ * smc_handshake_step() - process received bytes, the transport's answer and the deadline
  * @hs: the handshake
  *
- * What is no CLC message ends the connection (R-CLC-13); one that contradicts
- * the specification is declined, as long as nothing was confirmed (S-19). A peer
- * that runs out of time loses the connection (R-CLC-17). The socket lock is held.
- * May sleep, but not for the peer.
+ * Input that is not a CLC message ends the connection (R-CLC-13). A CLC message that violates the
+ * specification is declined, until the Confirm is accepted (S-19). A timeout ends the connection
+ * (R-CLC-17). The socket lock is held. May sleep, but does not wait for the peer.
  *
- * Return: how far it is; once not SMC_PENDING, it is over.
+ * Return: the new state; anything but SMC_PENDING is final.
  */
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs)
 {
@@ -539,6 +552,6 @@ enum smc_outcome smc_handshake_step(struct smc_handshake *hs)
 	bool more = true;
 
 	while (outcome == SMC_PENDING && more)
-		outcome = take_step(hs, &more);
+		outcome = run_step(hs, &more);
 	return outcome;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From a TCP connection to an SMC connection: the CLC handshake.
+ * The CLC handshake turns a TCP connection into an SMC connection.
  *
- * A handshake never waits. It is a sequence of steps, each started by bytes that
- * came in, or by its timer; between them it holds no lock and no thread. So a
- * silent peer delays no other connection.
+ * A handshake is a sequence of steps. Each step is started by received bytes, by an answer of the
+ * transport, or by the handshake's timer. No step waits for the peer, and between steps the
+ * handshake holds no lock and no thread. A silent peer therefore delays no other connection.
  */
 #ifndef _NET_SMC_HANDSHAKE_HANDSHAKE_H
 #define _NET_SMC_HANDSHAKE_HANDSHAKE_H
@@ -16,11 +16,11 @@
 #include "select.h"
 
 /**
- * enum smc_outcome - how far a handshake is
- * @SMC_PENDING: it waits for the peer
- * @SMC_CONNECTED: the connection is an SMC connection now
- * @SMC_FALLBACK: it goes on as a TCP connection
- * @SMC_FAILED: the TCP connection must end
+ * enum smc_outcome - result of a step of the handshake
+ * @SMC_PENDING: the handshake waits for the peer, the network or another handshake
+ * @SMC_CONNECTED: the connection is an SMC connection
+ * @SMC_FALLBACK: the connection continues as a TCP connection
+ * @SMC_FAILED: the caller must end the TCP connection
  */
 enum smc_outcome {
 	SMC_PENDING,
@@ -30,15 +30,15 @@ enum smc_outcome {
 };
 
 /**
- * enum smc_phase - what a handshake waits for
+ * enum smc_phase - what the handshake waits for
  * @SMC_PHASE_MESSAGE: the peer's next message
- * @SMC_PHASE_RESOLVING: the way to the peer's device; then a link group is formed
- * @SMC_PHASE_JOINING: server: the group is formed by another connection of this client
- * @SMC_PHASE_OPENING: the connection is opened; then our Accept or Confirm goes out
- * @SMC_PHASE_SETTLING: all messages are exchanged; the transport sees whether it works
+ * @SMC_PHASE_RESOLVING: the transport resolves the next hop to the peer's device, before
+ *	first contact
+ * @SMC_PHASE_JOINING: server: another connection of this client forms the link group
+ * @SMC_PHASE_OPENING: the transport opens the connection; the Accept or Confirm follows
+ * @SMC_PHASE_SETTLING: all messages are exchanged; the transport tests the new link
  *
- * When resolving, opening and settling the transport waits for the peer or the network, and reports
- * by smc_conn_ready().
+ * In RESOLVING, OPENING and SETTLING the transport reports its answer by smc_conn_ready().
  */
 enum smc_phase {
 	SMC_PHASE_MESSAGE,
@@ -49,32 +49,32 @@ enum smc_phase {
 };
 
 /**
- * struct smc_handshake - a handshake under way
- * @conn: the connection to be
- * @tcp: its TCP connection; nobody else reads from or writes to it
+ * struct smc_handshake - a handshake in progress
+ * @conn: the future SMC connection
+ * @tcp: its TCP connection; only the handshake reads from it and writes to it
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
- * @since: jiffies when it began to wait for that
- * @deadline: jiffies when it must be there
+ * @since: jiffies when the current wait began
+ * @deadline: jiffies when the current wait ends
  * @started: when the handshake began
- * @have: how many bytes of it are here
- * @header: what it is, once SMC_CLC_HEADER_LEN bytes are here
- * @header_error: 0, or the error of a header that is not valid
- * @in: the message: @small or allocated
- * @small: room for all messages that peers of today send
- * @msg: the message, parsed
- * @transports: by enum smc_mode; held, NULL if there is none
- * @candidates: by enum smc_mode: our devices; references are held
- * @sent: our Proposal, later our Confirm (client), or our Accept (server)
- * @choice: what we chose (server); of it @device is ours (client)
- * @entry: the way into the group (server)
- * @is_doomed: the path does not work, and the server's Decline must come (client)
- * @version: of the Proposal, later of the variant chosen, for the form of a Decline
- * @reason: why fallback: enum smc_reason
- * @peer_diagnosis: what the peer's Decline said
- * @error: why failed: negative errno
+ * @have: number of bytes received of the peer's next message
+ * @header: its header, once SMC_CLC_HEADER_LEN bytes are received
+ * @header_error: 0, or the error of an invalid header
+ * @in: buffer of the received message: @small, or allocated
+ * @small: buffer for messages of the sizes known today
+ * @msg: the last complete message, parsed
+ * @transports: by enum smc_mode; holds a reference to the module; NULL if not registered
+ * @candidates: by enum smc_mode: our devices, with a reference each
+ * @sent: client: our Proposal, later our Confirm; server: our Accept
+ * @choice: server: what we chose; client: only @device, the index of our device
+ * @entry: server: the connection's request to join or form a link group
+ * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
+ * @version: format of a Decline: that of the Proposal, later that of the chosen variant
+ * @reason: enum smc_reason of SMC_FALLBACK
+ * @peer_diagnosis: diagnosis in the peer's Decline
+ * @error: negative errno of SMC_FAILED
  *
- * All fields are protected by the socket lock.
+ * The socket lock protects all fields.
  */
 struct smc_handshake {
 	struct smc_conn *conn;
@@ -111,7 +111,7 @@ void smc_handshake_free(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_start(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
 
-/* Where the devices for a variant come from */
+/* Which kind of device serves a variant */
 static inline enum smc_mode smc_variant_mode(u8 variant)
 {
 	return variant & SMC_VARIANTS_R ? SMC_MODE_R : SMC_MODE_D;
@@ -143,7 +143,7 @@ void smc_subnet_remote(const struct sock *tcp, struct in6_addr *out);
 int smc_handshake_receive(struct smc_handshake *hs);
 int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 
-/* client.c, server.c: one function for each message or answer that can come in */
+/* client.c, server.c: one function for each message or answer that can arrive */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs);
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CLC messages over the TCP connection: read exactly one, write one. What comes
- * behind a message stays in TCP: it may belong to the application (R-CLC-26).
+ * CLC messages over the TCP connection: read exactly one message, write one message. Bytes that
+ * follow a message stay in TCP's receive queue: they may be application data (R-CLC-26).
  */
 
 #include <linux/slab.h>
@@ -9,10 +9,10 @@
 
 #include "handshake.h"
 
-/* Room for growth of the Proposal, which is 652 bytes at most today */
+/* Proposals have at most 652 bytes today; the rest is for future extensions */
 #define LONGEST	2048
 
-/* Return: bytes taken out of the segment, or a negative errno */
+/* Return: number of bytes copied from the segment, or a negative errno */
 static int copy_bytes(struct smc_handshake *hs, struct sk_buff *skb, unsigned int offset,
 		      size_t len, u16 want)
 {
@@ -28,7 +28,7 @@ static int copy_bytes(struct smc_handshake *hs, struct sk_buff *skb, unsigned in
 	return bytes;
 }
 
-/* The header says how long the message is. Return: 0, or why nothing more can be read */
+/* Parse the header, which contains the length. Return: 0 or a negative errno */
 static int read_header(struct smc_handshake *hs)
 {
 	int err = smc_clc_parse_header(hs->in, SMC_CLC_HEADER_LEN, &hs->header);
@@ -39,17 +39,17 @@ static int read_header(struct smc_handshake *hs)
 	return err;
 }
 
-/* A message that does not fit @small needs memory first */
-static bool has_room(const struct smc_handshake *hs)
+/* Does the message fit in the current buffer? If not, allocate_buffer() must run first */
+static bool fits_buffer(const struct smc_handshake *hs)
 {
 	return hs->in != hs->small || hs->header.length <= sizeof(hs->small);
 }
 
 /*
- * For tcp_read_sock(): the header, and the rest of the message behind it. TCP comes again with what
- * is left of the segment: @desc->count is 0 if nothing more is wanted.
+ * tcp_read_sock() calls this for each segment. It copies the header, then the rest of the message.
+ * A @desc->count of 0 makes TCP stop and keep the rest of the segment.
  *
- * Return: bytes taken out of the segment, or a negative errno
+ * Return: number of bytes copied from the segment, or a negative errno
  */
 static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset,
 			size_t len)
@@ -68,7 +68,7 @@ static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned i
 		if (desc->count || read_header(hs))
 			return used;
 	}
-	if (!has_room(hs))
+	if (!fits_buffer(hs))
 		return used;
 	n = copy_bytes(hs, skb, offset + used, len - used, hs->header.length);
 	if (n < 0)
@@ -78,8 +78,8 @@ static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned i
 }
 
 /*
- * Nothing is there to read: why? As tcp_recvmsg() finds out, but for sk_shutdown: a child may have
- * that from its parent. The socket lock is held.
+ * Why is there nothing to read? As tcp_recvmsg(), but without a test of sk_shutdown: a child may
+ * inherit that from its listener. The socket lock is held.
  */
 static int error_when_empty(struct sock *tcp)
 {
@@ -90,8 +90,8 @@ static int error_when_empty(struct sock *tcp)
 	return tcp->sk_state == TCP_CLOSE ? -ENODATA : -EAGAIN;
 }
 
-/* Return: 0 if something was read, -EAGAIN, -ENODATA at the end of the stream, or an error */
-static int read_some(struct smc_handshake *hs)
+/* Return: 0 after any progress, -EAGAIN, -ENODATA at end of stream, or another negative errno */
+static int read_segments(struct smc_handshake *hs)
 {
 	read_descriptor_t desc = { .arg.data = hs, .count = 1 };
 	int n = 0;
@@ -103,11 +103,11 @@ static int read_some(struct smc_handshake *hs)
 	return min(n, 0);
 }
 
-static int make_room(struct smc_handshake *hs)
+static int allocate_buffer(struct smc_handshake *hs)
 {
 	u8 *room;
 
-	if (has_room(hs))
+	if (fits_buffer(hs))
 		return 0;
 	room = kmalloc(hs->header.length, GFP_KERNEL_ACCOUNT);
 	if (!room)
@@ -123,25 +123,24 @@ static bool is_complete(const struct smc_handshake *hs)
 }
 
 /**
- * smc_handshake_receive() - take what TCP has of the next message
+ * smc_handshake_receive() - read the next message as far as it has arrived
  * @hs: the handshake
  *
- * The socket lock is held. Does not wait for the peer.
+ * The socket lock is held. Does not wait for the peer. May sleep.
  *
- * Return: 0 when hs->msg is complete; -EAGAIN if more must come; -EBADMSG or
- * -EPROTO as smc_clc_parse(); -ENODATA at the end of the stream; another negative
- * errno if the connection is broken.
+ * Return: 0 when hs->msg is complete; -EAGAIN if bytes are missing; -EBADMSG or -EPROTO from
+ * smc_clc_parse(); -ENODATA at end of stream; another negative errno if the connection is broken.
  */
 int smc_handshake_receive(struct smc_handshake *hs)
 {
 	int err;
 
 	while (!is_complete(hs)) {
-		err = hs->header_error ?: read_some(hs);
+		err = hs->header_error ?: read_segments(hs);
 		if (!err)
 			err = hs->header_error;
 		if (!err && hs->have >= SMC_CLC_HEADER_LEN)
-			err = make_room(hs);
+			err = allocate_buffer(hs);
 		if (err)
 			return err;
 	}
@@ -153,7 +152,7 @@ int smc_handshake_receive(struct smc_handshake *hs)
 	return err;
 }
 
-/* Overrides SO_TIMESTAMPING of the socket: the program does not want to know about our messages */
+/* Disables the socket's SO_TIMESTAMPING for our messages: the application must not see them */
 struct no_stamps {
 	struct cmsghdr header;
 	u32 flags;
@@ -161,13 +160,14 @@ struct no_stamps {
 
 /**
  * smc_handshake_write() - write one message
- * @sk: TCP connection, locked
+ * @sk: TCP connection
  * @buf: message
  * @len: its length
  *
- * The send buffer of a new connection takes all of it; one that does not is
- * broken. Neither Nagle nor the application's TCP_CORK hold it back: a Decline behind
- * a Confirm would wait for that to be acknowledged. Does not wait for the peer.
+ * The send buffer of a new connection has room for all messages of a handshake; if it has not, the
+ * connection fails. Nagle and the application's TCP_CORK are disabled: a Decline after a Confirm
+ * would else wait until the Confirm is acknowledged. The socket lock is held. Does not wait for the
+ * peer.
  *
  * Return: 0 or a negative errno.
  */
@@ -196,6 +196,6 @@ int smc_handshake_write(struct sock *sk, const void *buf, size_t len)
 	tcp_sk(sk)->nonagle = nonagle;
 	if (n == len)
 		return 0;
-	/* Without memory TCP would wait, and says EAGAIN: to a program that connects, a timeout */
+	/* Not EAGAIN: connect() would report a timeout */
 	return n >= 0 || n == -EAGAIN ? -ENOBUFS : n;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What travels through shared memory is not encrypted. A connection whose packets
- * IPsec would protect must not use SMC (R-TCP-11, V2-ELG-06).
+ * Data in shared memory is not encrypted. A connection whose packets IPsec would protect must not
+ * use SMC (R-TCP-11, V2-ELG-06).
  *
- * Policies are applied when a route is looked up: the route of a connection tells
- * whether one matched. A client has none before its SYN, and looks one up.
+ * The route lookup applies the IPsec policies, so the route of a connection shows whether a policy
+ * matched. A client has no route before its SYN and looks one up.
  */
 
 #include <net/ip6_route.h>
@@ -14,7 +14,7 @@
 
 #include "ipsec.h"
 
-/* Is there a transformation on this route, or one still to be negotiated? */
+/* Does the route have a transformation, or does it wait for one to be negotiated? */
 static bool is_protected(const struct dst_entry *dst)
 {
 	return dst_xfrm(dst) || dst->flags & DST_XFRM_QUEUE;
@@ -23,8 +23,6 @@ static bool is_protected(const struct dst_entry *dst)
 /**
  * smc_ipsec_used() - does IPsec protect this connection?
  * @tcp: a connected TCP socket
- *
- * Return: whether what it sends is transformed.
  */
 bool smc_ipsec_used(struct sock *tcp)
 {
@@ -45,8 +43,8 @@ static bool has_policies(const struct sock *tcp)
 #endif
 }
 
-/* Return: NULL if there is no route, or none is allowed: TCP will say so */
-static struct dst_entry *route4(struct sock *tcp, __be32 daddr, __be16 dport)
+/* Return: NULL if no route exists or the policy blocks it; TCP reports the error */
+static struct dst_entry *look_up_route4(struct sock *tcp, __be32 daddr, __be16 dport)
 {
 	const struct inet_sock *inet = inet_sk(tcp);
 	struct flowi4 flow = {
@@ -69,7 +67,7 @@ static struct dst_entry *route4(struct sock *tcp, __be32 daddr, __be16 dport)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route6(struct sock *tcp, const struct sockaddr_in6 *addr)
+static struct dst_entry *look_up_route6(struct sock *tcp, const struct sockaddr_in6 *addr)
 {
 	const struct ipv6_pinfo *np = inet6_sk(tcp);
 	struct flowi6 flow = {
@@ -91,20 +89,20 @@ static struct dst_entry *route6(struct sock *tcp, const struct sockaddr_in6 *add
 	return IS_ERR(dst) ? NULL : dst;
 }
 
-static struct dst_entry *route_to(struct sock *tcp, const struct sockaddr *addr, int addr_len)
+static struct dst_entry *look_up_route(struct sock *tcp, const struct sockaddr *addr, int addr_len)
 {
 	const struct sockaddr_in6 *addr6 = (const struct sockaddr_in6 *)addr;
 
-	/* TCP will refuse an IPv4 socket, which has no IPv6 part to look at */
+	/* TCP rejects these addresses later; an IPv4 socket has no struct ipv6_pinfo */
 	if (tcp->sk_family != AF_INET6 || addr->sa_family != AF_INET6 ||
 	    addr_len < SIN6_LEN_RFC2133)
 		return NULL;
 	if (ipv6_addr_v4mapped(&addr6->sin6_addr))
-		return route4(tcp, addr6->sin6_addr.s6_addr32[3], addr6->sin6_port);
-	return route6(tcp, addr6);
+		return look_up_route4(tcp, addr6->sin6_addr.s6_addr32[3], addr6->sin6_port);
+	return look_up_route6(tcp, addr6);
 }
 #else
-static struct dst_entry *route_to(struct sock *tcp, const struct sockaddr *addr, int addr_len)
+static struct dst_entry *look_up_route(struct sock *tcp, const struct sockaddr *addr, int addr_len)
 {
 	return NULL;
 }
@@ -112,14 +110,12 @@ static struct dst_entry *route_to(struct sock *tcp, const struct sockaddr *addr,
 
 /**
  * smc_ipsec_expected() - would IPsec protect a connection to this address?
- * @tcp: TCP socket that is to be connected
- * @addr: where to; TCP will check it
- * @addr_len: its length, at least that of the family
+ * @tcp: TCP socket that is about to connect
+ * @addr: destination; TCP validates it later
+ * @addr_len: its length, at least sizeof(sa_family_t)
  *
- * The answer can be wrong for policies that name the port of the client; then
- * smc_ipsec_used() finds out later. May sleep.
- *
- * Return: whether it would.
+ * The result can be wrong for policies that match the client's port; smc_ipsec_used() then detects
+ * IPsec during the handshake. May sleep.
  */
 bool smc_ipsec_expected(struct sock *tcp, const struct sockaddr *addr, int addr_len)
 {
@@ -130,9 +126,9 @@ bool smc_ipsec_expected(struct sock *tcp, const struct sockaddr *addr, int addr_
 	if (!has_policies(tcp))
 		return false;
 	if (addr->sa_family == AF_INET && addr_len >= (int)sizeof(*addr4))
-		dst = route4(tcp, addr4->sin_addr.s_addr, addr4->sin_port);
+		dst = look_up_route4(tcp, addr4->sin_addr.s_addr, addr4->sin_port);
 	else
-		dst = route_to(tcp, addr, addr_len);
+		dst = look_up_route(tcp, addr, addr_len);
 	expected = dst && is_protected(dst);
 	dst_release(dst);
 	return expected;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Connections that IPsec protects stay with TCP */
+/* Connections that IPsec protects do not use SMC */
 #ifndef _NET_SMC_HANDSHAKE_IPSEC_H
 #define _NET_SMC_HANDSHAKE_IPSEC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What this host can offer for a connection, as plain values */
+/* Collect what this host can offer for a connection, as plain values */
 
 #include "../conn/conn.h"
 #include "handshake.h"
@@ -13,7 +13,7 @@ static void get_candidates(struct smc_handshake *hs, enum smc_mode mode)
 		transport->candidates(sock_net(hs->conn->sk), hs->tcp, &hs->candidates[mode]);
 }
 
-/* @variants: those that the operator allows (V2-ELG-14) */
+/* @variants: the variants that sysctl allows (V2-ELG-14) */
 static void list_devices(const struct smc_handshake *hs, u8 variants, struct smc_local *local)
 {
 	const struct smc_candidates *d = &hs->candidates[SMC_MODE_D];
@@ -36,10 +36,10 @@ static void list_devices(const struct smc_handshake *hs, u8 variants, struct smc
 
 /**
  * smc_handshake_local() - collect what this host can offer
- * @hs: the handshake; keeps the references to transports and devices
- * @local: result, without what depends on the Proposal
+ * @hs: the handshake; takes references to transports and devices
+ * @local: result; the fields for the server are zero
  *
- * Once for each handshake. May sleep.
+ * Called once for each handshake. May sleep.
  */
 void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local)
 {

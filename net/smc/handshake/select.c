@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which variant, device and EID a connection uses ("SMC Version 2", section on
- * eligibility; V2-SEL, V2-EID, V2-ISM, V2-EMU). Pure: values in, values out.
+ * The choice of variant, device and EID ("SMC Version 2", eligibility; V2-SEL, V2-EID, V2-ISM,
+ * V2-EMU), and the checks of the peer's answer. No kernel state.
  */
 #include <linux/string.h>
 #include <linux/types.h>
@@ -19,7 +19,7 @@ static bool has_ueid(const struct smc_local *local, const struct smc_eid *eid)
 	return false;
 }
 
-/* The first of the client's user EIDs that we have (V2-EID-13, S-03) */
+/* The first of the client's user EIDs that this host has too (V2-EID-13, S-03) */
 static u32 select_ueid(const struct smc_local *local, const struct smc_clc_proposal_v2 *v2,
 		       struct smc_eid *out)
 {
@@ -34,7 +34,7 @@ static u32 select_ueid(const struct smc_local *local, const struct smc_clc_propo
 	return SMC_REASON_NO_UEID;
 }
 
-/* SMC-D can do with the system EID as well */
+/* SMC-D can use the system EID if there is no common user EID */
 static u32 select_eid(const struct smc_local *local, const struct smc_clc_proposal_v2 *v2,
 		      struct smc_eid *out)
 {
@@ -48,13 +48,13 @@ static u32 select_eid(const struct smc_local *local, const struct smc_clc_propos
 	return v2->nr_ueids ? SMC_REASON_NO_UEID : SMC_REASON_NO_SEID;
 }
 
-/* Emulated devices are a feature which both sides must have (V2-EMU-13) */
-static bool emulated_agreed(const struct smc_clc_proposal_v2 *v2)
+/* Emulated devices need the feature on both sides (V2-EMU-13) */
+static bool supports_emulated(const struct smc_clc_proposal_v2 *v2)
 {
 	return v2->release >= SMC_RELEASE_1 && v2->features & SMC_FEATURE_EMULATED_ISM;
 }
 
-/* One of our devices that reaches a device of the client; @bit: which one it is */
+/* Find a device that reaches the client's device @ism, which is bit @bit of smc_local.reach */
 static bool match_ism(const struct smc_local *local, const struct smc_ism_gid *ism, u16 bit,
 		      struct smc_choice *out)
 {
@@ -71,8 +71,8 @@ static bool match_ism(const struct smc_local *local, const struct smc_ism_gid *i
 }
 
 /*
- * The first device in the client's order that one of ours reaches; the device in
- * the base comes before the list (S-20, V2-ISM-10), and is never an emulated one.
+ * Choose the first device in the client's order that one of our devices reaches. The device of the
+ * base part comes before the list (S-20, V2-ISM-10); it is never an emulated device.
  */
 static u32 select_ism(const struct smc_local *local, const struct smc_clc_proposal *proposal,
 		      struct smc_choice *out)
@@ -83,7 +83,7 @@ static u32 select_ism(const struct smc_local *local, const struct smc_clc_propos
 	if (proposal->ism.gid && match_ism(local, &proposal->ism, SMC_REACH_BASE, out))
 		return SMC_REASON_NONE;
 	for (i = 0; i < v2->nr_ism; i++) {
-		if (smc_chid_is_emulated(v2->ism[i].chid) && !emulated_agreed(v2))
+		if (smc_chid_is_emulated(v2->ism[i].chid) && !supports_emulated(v2))
 			continue;
 		if (match_ism(local, &v2->ism[i], 1 << i, out))
 			return SMC_REASON_NONE;
@@ -105,7 +105,7 @@ static u32 select_d2(const struct smc_local *local, const struct smc_clc_proposa
 	return select_eid(local, v2, &out->eid);
 }
 
-/* The first of our ports for a variant that reaches the client's, if there is any */
+/* The first port that supports the variant and reaches the client's port */
 static u32 select_port(const struct smc_local *local, u8 variant, struct smc_choice *out)
 {
 	u8 i;
@@ -129,7 +129,7 @@ static bool has_port(const struct smc_local *local, u8 variant)
 	return false;
 }
 
-/* V2-ELG-05, V2-ELG-13; the system EID does not count (V2-EID-09) */
+/* V2-ELG-05, V2-ELG-13. SMC-R cannot use the system EID (V2-EID-09) */
 static u32 select_r2(const struct smc_local *local, const struct smc_clc_proposal *proposal,
 		     struct smc_choice *out)
 {
@@ -147,7 +147,7 @@ static u32 select_r2(const struct smc_local *local, const struct smc_clc_proposa
 	return select_port(local, SMC_VARIANT_R2, out);
 }
 
-/* V2-ELG-01. A Proposal without GID offers no port */
+/* V2-ELG-01. A Proposal without a GID offers no port */
 static u32 select_r1(const struct smc_local *local, const struct smc_clc_proposal *proposal,
 		     struct smc_choice *out)
 {
@@ -167,7 +167,7 @@ static u32 select_d1(const struct smc_local *local, const struct smc_clc_proposa
 
 #define NR_ROWS	4
 
-/* The order of preference is that of V2-SEL-01 */
+/* In the order of preference (V2-SEL-01) */
 static const struct {
 	u8 variant;
 	u32 (*select)(const struct smc_local *local, const struct smc_clc_proposal *proposal,
@@ -179,8 +179,8 @@ static const struct {
 	{ SMC_VARIANT_R1, select_r1 },
 };
 
-/* Each offered type has its reason; the last one evaluated is the diagnosis */
-static void note(struct smc_choice *out, u8 variant, u32 reason)
+/* Save the reason of each offered variant; the last one is the diagnosis of the Decline */
+static void record_reason(struct smc_choice *out, u8 variant, u32 reason)
 {
 	switch (variant) {
 	case SMC_VARIANT_D2:
@@ -198,16 +198,16 @@ static void note(struct smc_choice *out, u8 variant, u32 reason)
 	out->diagnosis = reason;
 }
 
-/* The client's wish, or the nearest value that there is, but not more than ours (S-08) */
-static u8 limit(u8 wish, u8 least, u8 ours)
+/* Limit the client's value to the range from @least to @ours (S-08) */
+static u8 clamp_to_local(u8 wanted, u8 least, u8 ours)
 {
-	if (wish < least)
-		wish = least;
-	return wish < ours ? wish : ours;
+	if (wanted < least)
+		wanted = least;
+	return wanted < ours ? wanted : ours;
 }
 
-static void settle_values(const struct smc_local *local, const struct smc_clc_proposal *proposal,
-			  struct smc_choice *out)
+static void set_parameters(const struct smc_local *local, const struct smc_clc_proposal *proposal,
+			   struct smc_choice *out)
 {
 	const struct smc_clc_proposal_v2 *v2 = &proposal->v2;
 
@@ -216,32 +216,31 @@ static void settle_values(const struct smc_local *local, const struct smc_clc_pr
 	out->release = v2->release < SMC_RELEASE_1 ? v2->release : SMC_RELEASE_1;
 	if (out->release < SMC_RELEASE_1)
 		return;
-	out->max_conns = limit(v2->max_conns, SMC_MAX_CONNS_MIN, local->max_conns);
-	out->max_links = limit(v2->max_links, SMC_MAX_LINKS_MIN, local->max_links);
+	out->max_conns = clamp_to_local(v2->max_conns, SMC_MAX_CONNS_MIN, local->max_conns);
+	out->max_links = clamp_to_local(v2->max_links, SMC_MAX_LINKS_MIN, local->max_links);
 }
 
 /**
- * smc_select() - the server's choice
- * @local: what this host can do
+ * smc_select() - choose variant, device and EID for a Proposal
+ * @local: what this host supports
  * @proposal: what the client offers
- * @out: the choice; if there is none, why
+ * @out: the choice; if nothing was chosen, the reasons
  *
- * An extended GID of which only one half came spoils the whole exchange
- * (V2-EMU-05).
+ * A Proposal with only one half of an extended GID is declined for all variants (V2-EMU-05).
  *
- * Return: SMC_REASON_NONE, or the reason to decline with.
+ * Return: SMC_REASON_NONE, or the diagnosis for the Decline.
  */
 u32 smc_select(const struct smc_local *local, const struct smc_clc_proposal *proposal,
 	       struct smc_choice *out)
 {
 	u8 offers = proposal->offers;
 	bool unpaired = offers & SMC_VARIANT_D2 && proposal->v2.ism_unpaired &&
-			emulated_agreed(&proposal->v2);
+			supports_emulated(&proposal->v2);
 	u8 i;
 
 	memset(out, 0, sizeof(*out));
 	out->diagnosis = SMC_REASON_NO_DEVICE;
-	settle_values(local, proposal, out);
+	set_parameters(local, proposal, out);
 
 	for (i = 0; i < NR_ROWS; i++) {
 		u32 reason = SMC_REASON_CHID_UNPAIRED;
@@ -255,12 +254,12 @@ u32 smc_select(const struct smc_local *local, const struct smc_clc_proposal *pro
 			out->d_reason_saved = out->reason_d1 || out->reason_d2;
 			return SMC_REASON_NONE;
 		}
-		note(out, rows[i].variant, reason);
+		record_reason(out, rows[i].variant, reason);
 	}
 	return out->diagnosis;
 }
 
-static bool ueid_offered(const struct smc_clc_proposal_v2 *v2, const struct smc_eid *eid)
+static bool is_offered_ueid(const struct smc_clc_proposal_v2 *v2, const struct smc_eid *eid)
 {
 	u8 i;
 
@@ -275,7 +274,7 @@ static u32 check_accept_d2(const struct smc_clc_proposal_v2 *v2,
 {
 	u8 i;
 
-	if (!ueid_offered(v2, &accept->eid) &&
+	if (!is_offered_ueid(v2, &accept->eid) &&
 	    !(v2->has_seid && smc_eid_equal(&v2->seid, &accept->eid)))
 		return SMC_REASON_NOT_OFFERED;
 	if (!smc_clc_buffer_bytes(accept->dmb.dmbe_size))
@@ -294,8 +293,8 @@ static u32 check_accept_d2(const struct smc_clc_proposal_v2 *v2,
 }
 
 /*
- * What either side says of its end of an SMC-R connection. Queue pairs 0 and 1 are
- * not for connections. MTU and PSN count at first contact only (R-SC-20).
+ * Check one side's end of an SMC-R connection. Queue pairs 0 and 1 are reserved. MTU and PSN are
+ * relevant at first contact only (R-SC-20).
  */
 static u32 check_rdma_end(const struct smc_clc_rdma_end *end, bool first_contact)
 {
@@ -308,7 +307,7 @@ static u32 check_rdma_end(const struct smc_clc_rdma_end *end, bool first_contact
 	return SMC_REASON_NONE;
 }
 
-/* V2-FEA-01, V2-FEA-02, V2-FEA-05: any value that is one will do */
+/* V2-FEA-01, V2-FEA-02, V2-FEA-05: the server may choose any valid value */
 static u32 check_limits(const struct smc_clc_first_contact *fc)
 {
 	if (fc->release < SMC_RELEASE_1)
@@ -323,7 +322,7 @@ static u32 check_limits(const struct smc_clc_first_contact *fc)
 static u32 check_accept_r2(const struct smc_clc_proposal_v2 *v2,
 			   const struct smc_clc_accept *accept)
 {
-	if (!ueid_offered(v2, &accept->eid))
+	if (!is_offered_ueid(v2, &accept->eid))
 		return SMC_REASON_NOT_OFFERED;
 	if (smc_gid_is_ipv4(&accept->rdma.gid) != smc_gid_is_ipv4(&v2->roce_gid))
 		return SMC_REASON_ADDRESS_FAMILY;
@@ -331,14 +330,14 @@ static u32 check_accept_r2(const struct smc_clc_proposal_v2 *v2,
 }
 
 /**
- * smc_select_check_accept() - is the server's choice one of our offers?
+ * smc_select_check_accept() - does the server's choice match our offer?
  * @proposal: what we offered
  * @accept: what the server chose
  * @device: result, SMC-D only: index of our device in the Proposal's list
  *
  * V2-SEL-08, V2-EID-16, V2-ISM-09, V2-VER-07.
  *
- * Return: SMC_REASON_NONE, or the reason to decline with.
+ * Return: SMC_REASON_NONE, or the diagnosis for the Decline.
  */
 u32 smc_select_check_accept(const struct smc_clc_proposal *proposal,
 			    const struct smc_clc_accept *accept, u8 *device)
@@ -359,9 +358,9 @@ u32 smc_select_check_accept(const struct smc_clc_proposal *proposal,
 	return reason;
 }
 
-/* What was said of first contact must come back, the common features only */
-static bool first_contact_confirmed(const struct smc_clc_first_contact *sent,
-				    const struct smc_clc_first_contact *got, u16 common)
+/* The Confirm must repeat the values of the Accept, and the features that both sides have */
+static bool repeats_first_contact(const struct smc_clc_first_contact *sent,
+				  const struct smc_clc_first_contact *got, u16 common)
 {
 	if (got->release != sent->release)
 		return false;
@@ -372,23 +371,23 @@ static bool first_contact_confirmed(const struct smc_clc_first_contact *sent,
 	       !memcmp(got->vendor, sent->vendor, sizeof(got->vendor));
 }
 
-static bool ism_equal(const struct smc_ism_gid *a, const struct smc_ism_gid *b)
+static bool is_same_ism(const struct smc_ism_gid *a, const struct smc_ism_gid *b)
 {
 	return a->gid == b->gid && a->gid_ext == b->gid_ext && a->chid == b->chid;
 }
 
-static bool mac_is_none(const u8 mac[6])
+static bool is_zero_mac(const u8 mac[6])
 {
 	return !(mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5]);
 }
 
 /*
- * At first contact the client uses the port that it proposed. On an indirect link
- * its MAC address means nothing (V2-RTE-09, V2-RTE-10), and some clients do not
- * propose any. Later it may name any link of the group; the transport knows them.
+ * At first contact the client must use the port that it proposed. The MAC address is not compared
+ * if the link is indirect (V2-RTE-09, V2-RTE-10) or if the client did not propose one. On a later
+ * contact the client may name any link of the group; the transport checks that.
  */
-static bool port_confirmed(const struct smc_choice *choice, const struct smc_clc_accept *accept,
-			   const struct smc_clc_accept *confirm)
+static bool is_confirmed_port(const struct smc_choice *choice, const struct smc_clc_accept *accept,
+			      const struct smc_clc_accept *confirm)
 {
 	const struct smc_clc_first_contact *fc = &confirm->first_contact;
 	bool v2 = accept->variant == SMC_VARIANT_R2;
@@ -401,20 +400,20 @@ static bool port_confirmed(const struct smc_choice *choice, const struct smc_clc
 		return false;
 	if (v2 && !accept->first_contact.direct)
 		return true;
-	return mac_is_none(choice->peer_mac) ||
+	return is_zero_mac(choice->peer_mac) ||
 	       !memcmp(confirm->rdma.mac, choice->peer_mac, sizeof(choice->peer_mac));
 }
 
 /**
- * smc_select_check_confirm() - does the client confirm what we accepted?
+ * smc_select_check_confirm() - does the client's Confirm match our Accept?
  * @choice: what we chose
  * @accept: what we sent
- * @confirm: what the client answers
+ * @confirm: what the client answered
  *
- * V2-EID-15, V2-ISM-09, V2-FCE-04, V2-FEA-07, V2-FEA-20, V2-VND-07, S-47. A Confirm
- * of SMC-R version 1 has no first contact flag.
+ * V2-EID-15, V2-ISM-09, V2-FCE-04, V2-FEA-07, V2-FEA-20, V2-VND-07, S-47. A Confirm of SMC-R
+ * version 1 has no first contact flag.
  *
- * Return: SMC_REASON_NONE, or the reason to decline with.
+ * Return: SMC_REASON_NONE, or the diagnosis for the Decline.
  */
 u32 smc_select_check_confirm(const struct smc_choice *choice,
 			     const struct smc_clc_accept *accept,
@@ -428,15 +427,15 @@ u32 smc_select_check_confirm(const struct smc_choice *choice,
 	    confirm->is_first_contact != accept->is_first_contact)
 		return SMC_REASON_CONFIRM_DIFFERS;
 	if (accept->variant & SMC_VARIANTS_V2 && accept->is_first_contact &&
-	    !first_contact_confirmed(&accept->first_contact, &confirm->first_contact, common))
+	    !repeats_first_contact(&accept->first_contact, &confirm->first_contact, common))
 		return SMC_REASON_CONFIRM_DIFFERS;
 
 	if (accept->variant & SMC_VARIANTS_R) {
-		if (!port_confirmed(choice, accept, confirm))
+		if (!is_confirmed_port(choice, accept, confirm))
 			return SMC_REASON_CONFIRM_DIFFERS;
 		return check_rdma_end(&confirm->rdma, accept->is_first_contact);
 	}
-	if (!ism_equal(&confirm->dmb.ism, &choice->peer))
+	if (!is_same_ism(&confirm->dmb.ism, &choice->peer))
 		return SMC_REASON_CONFIRM_DIFFERS;
 	if (!smc_clc_buffer_bytes(confirm->dmb.dmbe_size))
 		return SMC_REASON_RESERVED_VALUE;

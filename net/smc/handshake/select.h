@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The choices of the handshake, over values only: what both sides can do, and
- * whether the peer's answer is one of the offers.
+ * The decisions of the handshake, over plain values: which variant the server chooses, and whether
+ * the peer's answer matches the offer.
  */
 #ifndef _NET_SMC_HANDSHAKE_SELECT_H
 #define _NET_SMC_HANDSHAKE_SELECT_H
 
 #include "../wire/clc.h"
 
-#define SMC_LOCAL_ISM	4	/* emulated devices take two of the 8 entries each */
+#define SMC_LOCAL_ISM	4	/* an emulated device takes two of the 8 entries of a Proposal */
 #define SMC_LOCAL_PORTS	4
 
-#define SMC_REACH_BASE	0x100	/* in smc_local.reach: the device in the base of the Proposal */
+#define SMC_REACH_BASE	0x100	/* in smc_local.reach: the device of the Proposal's base part */
 
 /**
  * struct smc_local_port - an RDMA port of this host
- * @variants: set of enum smc_variant that it can serve
- * @reaches: it reaches the port that the Proposal names (server only)
- * @gid: its address
+ * @variants: set of enum smc_variant that it supports
+ * @reaches: server: it reaches the port that the Proposal names
+ * @gid: its GID
  * @mac: its MAC address
  */
 struct smc_local_port {
@@ -34,14 +34,14 @@ struct smc_local_port {
  * @seid: system EID, all zero if it must not be used
  * @nr_ism: number of ISM devices
  * @ism: ISM devices, in order of preference
- * @reach: for each of them a set of bits: entry i of the Proposal's list names a
- *	device that this one reaches, or SMC_REACH_BASE (server only)
+ * @reach: server: for each ISM device a bit mask: bit i if it reaches entry i of the
+ *	Proposal's list, and SMC_REACH_BASE
  * @nr_ports: number of RDMA ports
  * @ports: RDMA ports, in order of preference
- * @same_subnet: the client's interface is in a subnet of ours (server only)
- * @ipv4: IP version of the TCP connection
- * @max_conns: connections per link group that we like to have
- * @max_links: links per link group that we like to have
+ * @same_subnet: server: the client's interface and ours share a subnet
+ * @ipv4: the TCP connection uses IPv4
+ * @max_conns: connections per link group that we propose
+ * @max_links: links per link group that we propose
  */
 struct smc_local {
 	u8 nr_ueids;
@@ -59,20 +59,21 @@ struct smc_local {
 };
 
 /**
- * struct smc_choice - what the server chose, or why nothing
- * @variant: one of enum smc_variant, 0 for none
+ * struct smc_choice - what the server chose, or the reasons why it chose nothing
+ * @variant: one of enum smc_variant, 0 if nothing was chosen
  * @eid: the common EID (version 2)
  * @device: index into smc_local.ism or smc_local.ports
  * @peer: the client's device (SMC-D)
  * @peer_gid: the client's port (SMC-R)
- * @peer_mac: its MAC address, all zero if the client did not say
- * @release: release of version 2
- * @features: those that the client proposed
+ * @peer_mac: its MAC address, all zero if the client did not name it
+ * @release: agreed release of version 2
+ * @features: features that the client proposed
  * @max_conns: connections per link group (release 1, SMC-R)
  * @max_links: links per link group (release 1, SMC-R)
- * @d_reason_saved: SMC-D was offered as well, and there was a reason against it
- * @diagnosis: enum smc_reason, when nothing was chosen
- * @reason_d2: why not SMC-D version 2, 0 if it was not offered
+ * @d_reason_saved: SMC-D was offered too, and @reason_d1 or @reason_d2 says why it was not
+ *	chosen
+ * @diagnosis: enum smc_reason, if nothing was chosen
+ * @reason_d2: why SMC-D version 2 was not chosen, 0 if it was not offered
  * @reason_d1: the same for SMC-D version 1
  * @reason_r2: the same for SMC-R version 2
  * @reason_r1: the same for SMC-R version 1
@@ -96,7 +97,7 @@ struct smc_choice {
 	u32 reason_r1;
 };
 
-/* Features of version 2.1 that we support; compliant with all of the release */
+/* The features of release 1 that this implementation supports */
 #define SMC_FEATURES	SMC_FEATURE_EMULATED_ISM
 
 u32 smc_select(const struct smc_local *local, const struct smc_clc_proposal *proposal,
@@ -107,7 +108,7 @@ u32 smc_select_check_confirm(const struct smc_choice *choice,
 			     const struct smc_clc_accept *accept,
 			     const struct smc_clc_accept *confirm);
 
-/* Is it an IPv4 address? Of version 2, where GIDs are IP addresses */
+/* Is it an IPv4-mapped address? GIDs of version 2 are IP addresses */
 static inline bool smc_gid_is_ipv4(const struct smc_gid *gid)
 {
 	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };

@@ -3,18 +3,19 @@
  * The server's side of the handshake:
  *
  *			<- Proposal		(or Decline: TCP)
- *	[resolve: at first contact of SMC-R, the next hop on the way to the client]
- *	[open: the client may have to learn of new memory]
+ *	[resolve: at first contact of SMC-R, the next hop to the client]
+ *	[join: another connection of the client may be creating the group]
+ *	[open: the client may first have to learn the rkeys of new memory]
  *	Accept ->				(or Decline: TCP)
  *			<- Confirm		(or Decline: TCP)
- *	[settle: at first contact of SMC-R, the link is tried]
+ *	[settle: at first contact of SMC-R, CONFIRM LINK]
  *	connected
  */
 
 #include "../conn/conn.h"
 #include "handshake.h"
 
-static void find_reach_d(const struct smc_handshake *hs, struct smc_local *local)
+static void test_reach_d(const struct smc_handshake *hs, struct smc_local *local)
 {
 	const struct smc_transport *transport = hs->transports[SMC_MODE_D];
 	const struct smc_candidates *devices = &hs->candidates[SMC_MODE_D];
@@ -34,7 +35,7 @@ static void find_reach_d(const struct smc_handshake *hs, struct smc_local *local
 	}
 }
 
-static void find_reach_r(const struct smc_handshake *hs, struct smc_local *local)
+static void test_reach_r(const struct smc_handshake *hs, struct smc_local *local)
 {
 	const struct smc_transport *transport = hs->transports[SMC_MODE_R];
 	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
@@ -53,7 +54,7 @@ static void find_reach_r(const struct smc_handshake *hs, struct smc_local *local
 	}
 }
 
-/* What the group must be, and what it will be if there is none yet */
+/* Fill in the key of the group, and the parameters of a new group if none exists */
 static void describe_group(struct smc_handshake *hs)
 {
 	const struct smc_choice *choice = &hs->choice;
@@ -91,27 +92,30 @@ static void assume_reach(struct smc_local *local)
 		local->ports[i].reaches = true;
 }
 
-/* Routes are looked up only for a client with which all else is right */
-static u32 choose(struct smc_handshake *hs)
+/*
+ * Choose a variant and devices. The first pass assumes that all ports reach the client: routes are
+ * looked up only if everything else is suitable.
+ */
+static u32 choose_variant(struct smc_handshake *hs)
 {
 	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
 	struct smc_local local;
 	u32 reason;
 
 	smc_handshake_local(hs, &local);
-	find_reach_d(hs, &local);
+	test_reach_d(hs, &local);
 	assume_reach(&local);
 	if (proposal->offers & SMC_VARIANTS_V1)
 		local.same_subnet = smc_subnet_shared(hs->tcp, &proposal->subnet);
 	reason = smc_select(&local, proposal, &hs->choice);
 	if (reason || !(hs->choice.variant & SMC_VARIANTS_R))
 		return reason;
-	find_reach_r(hs, &local);
+	test_reach_r(hs, &local);
 	return smc_select(&local, proposal, &hs->choice);
 }
 
-/* At first contact all that can be found out about the way comes before the group */
-static int resolve_way(struct smc_handshake *hs)
+/* Before the first contact creates a group, the transport resolves the next hop to the client */
+static int resolve_client(struct smc_handshake *hs)
 {
 	const struct smc_group_entry *entry = &hs->entry;
 
@@ -122,10 +126,10 @@ static int resolve_way(struct smc_handshake *hs)
 }
 
 /**
- * smc_server_proposed() - the client told what it could use
- * @hs: the handshake; hs->msg is a Proposal
+ * smc_server_proposed() - process the client's Proposal
+ * @hs: the handshake; hs->msg is the Proposal
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 {
@@ -138,17 +142,17 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	reason = smc_handshake_excluded(hs->tcp);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
-	reason = choose(hs);
+	reason = choose_variant(hs);
 	if (reason)
 		return smc_handshake_decline(hs, choice, reason);
-	/* From here on all is of one version (V2-VER-02) */
+	/* The choice fixes the version of all further messages (V2-VER-02) */
 	hs->version = choice->variant & SMC_VARIANTS_V2 ? 2 : 1;
 
 	accept->variant = choice->variant;
 	accept->eid = choice->eid;
 	accept->d_reason_saved = choice->d_reason_saved;
 	describe_group(hs);
-	err = resolve_way(hs);
+	err = resolve_client(hs);
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_RESOLVING);
 	if (err)
@@ -156,8 +160,8 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	return smc_server_join(hs);
 }
 
-/* Another connection of the client is about to form the group: see what becomes of it */
-static enum smc_outcome await_group(struct smc_handshake *hs)
+/* Another connection of the client creates the group: wait until it has finished */
+static enum smc_outcome wait_for_group(struct smc_handshake *hs)
 {
 	smc_handshake_await(hs, SMC_PHASE_JOINING);
 	hs->deadline = hs->entry.until;
@@ -165,12 +169,12 @@ static enum smc_outcome await_group(struct smc_handshake *hs)
 }
 
 /**
- * smc_server_join() - the choice is made: join the group of this client, or form one
- * @hs: the handshake; hs->entry says which
+ * smc_server_join() - join or create the group and open the connection
+ * @hs: the handshake; hs->entry describes the group
  *
  * Only the server decides about first contact (V2-FCE-01).
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_server_join(struct smc_handshake *hs)
 {
@@ -181,7 +185,7 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 
 	group = smc_group_enter(sock_net(hs->conn->sk), &hs->entry, &first);
 	if (group == ERR_PTR(-EINPROGRESS))
-		return await_group(hs);
+		return wait_for_group(hs);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
 	accept->is_first_contact = first;
@@ -200,10 +204,10 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 }
 
 /**
- * smc_server_opened() - the connection is open, and the client may know of it
+ * smc_server_opened() - send the Accept
  * @hs: the handshake
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_server_opened(struct smc_handshake *hs)
 {
@@ -219,14 +223,15 @@ enum smc_outcome smc_server_opened(struct smc_handshake *hs)
 }
 
 /**
- * smc_server_refuse() - the Confirm cannot be accepted
+ * smc_server_refuse() - reject the Confirm
  * @hs: the handshake
  * @reason: enum smc_reason
  *
- * This is the late Decline of version 2. On a later contact of SMC-R the client is connected since
- * its Confirm, and nothing can be declined any more (R-SC-13, R-DEC-04).
+ * Sends a late Decline. On a later contact of SMC-R the client considers itself connected once it
+ * has sent its Confirm; a Decline is then not possible, and the TCP connection is reset (R-SC-13,
+ * R-DEC-04).
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason)
 {
@@ -236,10 +241,10 @@ enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason)
 }
 
 /**
- * smc_server_confirmed() - the client told its end of the connection
- * @hs: the handshake; hs->msg is a Confirm
+ * smc_server_confirmed() - process the client's Confirm
+ * @hs: the handshake; hs->msg is the Confirm
  *
- * Return: how far the handshake is.
+ * Return: the new state of the handshake.
  */
 enum smc_outcome smc_server_confirmed(struct smc_handshake *hs)
 {
@@ -250,7 +255,7 @@ enum smc_outcome smc_server_confirmed(struct smc_handshake *hs)
 	reason = smc_select_check_confirm(&hs->choice, &hs->sent.accept, confirm);
 	if (reason)
 		return smc_server_refuse(hs, reason);
-	if (confirm->is_first_contact)	/* nobody else is in the group yet */
+	if (confirm->is_first_contact)	/* this connection is alone in the group */
 		hs->conn->group->first_contact = confirm->first_contact;
 	err = smc_conn_attach(hs->conn, confirm);
 	if (err)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * IP subnets: SMC version 1 works within one only (RFC 7609, 3.5.1.2; V2-ELG-01).
+ * IP subnets. SMC version 1 requires that both peers are in one subnet (RFC 7609, 3.5.1.2;
+ * V2-ELG-01).
  *
- * Both sides look at the interface that carries their end of the TCP connection. The
- * loopback interface is in no subnet: its addresses say nothing about where the
- * peer is.
+ * Each side uses the interface of its end of the TCP connection. The loopback interface is in no
+ * subnet: its addresses do not tell where the peer is.
  */
 
 #include <linux/inetdevice.h>
@@ -16,10 +16,8 @@
 #include "handshake.h"
 
 /**
- * smc_subnet_is_ipv4() - which version of IP does a connection use?
+ * smc_subnet_is_ipv4() - does the connection use IPv4, maybe with mapped addresses?
  * @tcp: a connected TCP socket
- *
- * Return: whether it is IPv4, perhaps in the guise of mapped addresses.
  */
 bool smc_subnet_is_ipv4(const struct sock *tcp)
 {
@@ -46,7 +44,7 @@ void smc_subnet_remote(const struct sock *tcp, struct in6_addr *out)
 	ipv6_addr_set_v4mapped(tcp->sk_daddr, out);
 }
 
-/* The subnet of the address that the connection uses; the caller is in an RCU section */
+/* The subnet that contains @addr. The caller holds rcu_read_lock() */
 static bool describe_ipv4(const struct net_device *dev, __be32 addr, struct smc_clc_subnet *out)
 {
 	const struct in_device *in_dev = __in_dev_get_rcu(dev);
@@ -80,7 +78,7 @@ static bool shares_ipv4(const struct net_device *dev, const struct smc_clc_subne
 
 #if IS_ENABLED(CONFIG_IPV6)
 
-static bool is_listed(const struct smc_clc_subnet *subnet, const struct smc_clc_prefix *prefix)
+static bool has_prefix(const struct smc_clc_subnet *subnet, const struct smc_clc_prefix *prefix)
 {
 	u8 i;
 
@@ -90,7 +88,7 @@ static bool is_listed(const struct smc_clc_subnet *subnet, const struct smc_clc_
 	return false;
 }
 
-/* Every interface has the link-local prefix, which proves nothing */
+/* Skip link-local prefixes for global addresses: every interface has fe80::/64 */
 static bool get_prefix(const struct inet6_ifaddr *ifa, bool link_local,
 		       struct smc_clc_prefix *out)
 {
@@ -123,7 +121,7 @@ static bool describe_ipv6(const struct net_device *dev, bool link_local,
 
 		if (out->nr_prefixes == SMC_MAX_PREFIXES)
 			break;
-		if (get_prefix(ifa, link_local, &prefix) && !is_listed(out, &prefix))
+		if (get_prefix(ifa, link_local, &prefix) && !has_prefix(out, &prefix))
 			out->prefixes[out->nr_prefixes++] = prefix;
 	}
 	read_unlock_bh(&in_dev->lock);
@@ -143,7 +141,7 @@ static bool shares_ipv6(const struct net_device *dev, bool link_local,
 	list_for_each_entry(ifa, &in_dev->addr_list, if_list) {
 		struct smc_clc_prefix prefix = {};
 
-		if (get_prefix(ifa, link_local, &prefix) && is_listed(peer, &prefix)) {
+		if (get_prefix(ifa, link_local, &prefix) && has_prefix(peer, &prefix)) {
 			shared = true;
 			break;
 		}
@@ -152,16 +150,16 @@ static bool shares_ipv6(const struct net_device *dev, bool link_local,
 	return shared;
 }
 
-static bool describe(const struct sock *tcp, const struct net_device *dev,
-		     struct smc_clc_subnet *out)
+static bool describe_interface(const struct sock *tcp, const struct net_device *dev,
+			       struct smc_clc_subnet *out)
 {
 	if (smc_subnet_is_ipv4(tcp))
 		return describe_ipv4(dev, tcp->sk_rcv_saddr, out);
 	return describe_ipv6(dev, is_link_local(tcp), out);
 }
 
-static bool shares(const struct sock *tcp, const struct net_device *dev,
-		   const struct smc_clc_subnet *peer)
+static bool shares_subnet(const struct sock *tcp, const struct net_device *dev,
+			  const struct smc_clc_subnet *peer)
 {
 	if (smc_subnet_is_ipv4(tcp))
 		return !peer->nr_prefixes && shares_ipv4(dev, peer);
@@ -170,14 +168,14 @@ static bool shares(const struct sock *tcp, const struct net_device *dev,
 
 #else
 
-static bool describe(const struct sock *tcp, const struct net_device *dev,
-		     struct smc_clc_subnet *out)
+static bool describe_interface(const struct sock *tcp, const struct net_device *dev,
+			       struct smc_clc_subnet *out)
 {
 	return describe_ipv4(dev, tcp->sk_rcv_saddr, out);
 }
 
-static bool shares(const struct sock *tcp, const struct net_device *dev,
-		   const struct smc_clc_subnet *peer)
+static bool shares_subnet(const struct sock *tcp, const struct net_device *dev,
+			  const struct smc_clc_subnet *peer)
 {
 	return !peer->nr_prefixes && shares_ipv4(dev, peer);
 }
@@ -185,13 +183,13 @@ static bool shares(const struct sock *tcp, const struct net_device *dev,
 #endif
 
 /**
- * smc_subnet_describe() - the subnets of a connection's interface
+ * smc_subnet_describe() - collect the subnets of a connection's interface
  * @tcp: a connected TCP socket
  * @out: result
  *
  * For the Proposal (R-CLC-09, R-CLC-10). Does not sleep.
  *
- * Return: whether there are any.
+ * Return: false if the interface has no subnet.
  */
 bool smc_subnet_describe(const struct sock *tcp, struct smc_clc_subnet *out)
 {
@@ -203,21 +201,18 @@ bool smc_subnet_describe(const struct sock *tcp, struct smc_clc_subnet *out)
 		return false;
 	rcu_read_lock();
 	if (!(dst->dev->flags & IFF_LOOPBACK))
-		found = describe(tcp, dst->dev, out);
+		found = describe_interface(tcp, dst->dev, out);
 	rcu_read_unlock();
 	dst_release(dst);
 	return found;
 }
 
 /**
- * smc_subnet_shared() - is the client's interface in a subnet of ours?
+ * smc_subnet_shared() - do the client's interface and ours share a subnet?
  * @tcp: a connected TCP socket
- * @peer: what the client said of its interface
+ * @peer: subnets that the Proposal names
  *
- * Prefixes must have the same length and the same bits (R-FC-02, R-FC-03). Does
- * not sleep.
- *
- * Return: whether.
+ * Prefixes must have the same length and the same bits (R-FC-02, R-FC-03). Does not sleep.
  */
 bool smc_subnet_shared(const struct sock *tcp, const struct smc_clc_subnet *peer)
 {
@@ -228,7 +223,7 @@ bool smc_subnet_shared(const struct sock *tcp, const struct smc_clc_subnet *peer
 		return false;
 	rcu_read_lock();
 	if (!(dst->dev->flags & IFF_LOOPBACK))
-		found = shares(tcp, dst->dev, peer);
+		found = shares_subnet(tcp, dst->dev, peer);
 	rcu_read_unlock();
 	dst_release(dst);
 	return found;
