@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading and writing of messages: a position that moves through a buffer and
- * never leaves it.
+ * Bounds-checked reading and writing of messages.
  *
- * An access that does not fit reads zero, writes nothing, and sets @bad, which
- * nothing clears. So a parser reads all its fields and asks once at the end.
- * All numbers are big-endian.
+ * An access that does not fit sets @bad, which stays set. It then reads zeros or writes nothing. A
+ * parser can therefore read all fields and check @bad once at the end. All numbers are big-endian.
  */
 #ifndef _NET_SMC_WIRE_BITS_H
 #define _NET_SMC_WIRE_BITS_H
@@ -18,7 +16,7 @@
  * struct smc_reader - reads a message
  * @data: the message
  * @len: its length
- * @pos: where the next access starts, at most @len
+ * @pos: offset of the next access, at most @len
  * @bad: an access did not fit
  */
 struct smc_reader {
@@ -32,7 +30,7 @@ struct smc_reader {
  * struct smc_writer - writes a message
  * @data: buffer
  * @size: its size
- * @pos: where the next access starts, at most @size
+ * @pos: offset of the next access, at most @size
  * @bad: an access did not fit
  */
 struct smc_writer {
@@ -52,7 +50,7 @@ static inline void smc_writer_init(struct smc_writer *w, void *data, size_t size
 	*w = (struct smc_writer){ .data = data, .size = size };
 }
 
-/* The address of the next @n bytes, which are skipped; NULL if they are not all there */
+/* Skip @n bytes. Return: their address, or NULL if fewer are left */
 static inline const u8 *smc_reader_take(struct smc_reader *r, size_t n)
 {
 	const u8 *p = r->data + r->pos;
@@ -77,7 +75,7 @@ static inline u8 *smc_writer_take(struct smc_writer *w, size_t n)
 	return p;
 }
 
-/* Continue at an offset from the start of the message */
+/* Continue at offset @pos of the message */
 static inline void smc_reader_seek(struct smc_reader *r, size_t pos)
 {
 	if (pos > r->len)
@@ -195,7 +193,7 @@ static inline void smc_put_zero(struct smc_writer *w, size_t n)
 		memset(p, 0, n);
 }
 
-/* Reserved bytes up to an offset from the start of the message, which lies ahead */
+/* Write zeros up to offset @pos of the message, which must not be behind the current position */
 static inline void smc_put_zero_to(struct smc_writer *w, size_t pos)
 {
 	if (pos < w->pos)

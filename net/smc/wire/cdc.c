@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connection data control: bytes to values and back */
+/* CDC messages and control blocks: parse and build */
 #include <linux/errno.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -8,7 +8,7 @@
 #include "bits.h"
 #include "cdc.h"
 
-/* The control block of SMC-D: two cursors of 8 bytes, the flags in the first */
+/* Control block of SMC-D: two cursors of 8 bytes; the first contains the flags */
 #define BLOCK_PRODUCER	8
 #define BLOCK_CONSUMER	16
 
@@ -17,14 +17,14 @@
 			 SMC_CDC_FAILOVER)
 #define STATE_FLAGS	(SMC_CDC_SENDING_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORTED)
 
-static void get_cursor(struct smc_reader *r, struct smc_cursor *cursor)
+static void read_cursor(struct smc_reader *r, struct smc_cursor *cursor)
 {
 	smc_skip(r, 2);
 	cursor->wrap = smc_get_be16(r);
 	cursor->count = smc_get_be32(r);
 }
 
-static void put_cursor(struct smc_writer *w, const struct smc_cursor *cursor)
+static void write_cursor(struct smc_writer *w, const struct smc_cursor *cursor)
 {
 	smc_put_zero(w, 2);
 	smc_put_be16(w, cursor->wrap);
@@ -32,15 +32,15 @@ static void put_cursor(struct smc_writer *w, const struct smc_cursor *cursor)
 }
 
 /**
- * smc_cdc_parse() - read an SMC-R CDC message
+ * smc_cdc_parse() - parse an SMC-R CDC message
  * @buf: the message
  * @len: number of bytes received
- * @out: result. The cursors are as received: check them before use
+ * @out: result. The cursors are not checked
  *
- * A failover validation has only a sequence number and a token; everything else
- * in it is ignored (RFC 7609, A.4) and returned as zero.
+ * A failover validation has only a sequence number and a token; all other fields are ignored (RFC
+ * 7609, A.4) and returned as zero.
  *
- * Return: 0, or -EPROTO if this is no CDC message.
+ * Return: 0, or -EPROTO if this is not a CDC message.
  */
 int smc_cdc_parse(const void *buf, size_t len, struct smc_cdc *out)
 {
@@ -54,8 +54,8 @@ int smc_cdc_parse(const void *buf, size_t len, struct smc_cdc *out)
 		return -EPROTO;
 	out->seqno = smc_get_be16(&r);
 	out->token = smc_get_be32(&r);
-	get_cursor(&r, &out->producer);
-	get_cursor(&r, &out->consumer);
+	read_cursor(&r, &out->producer);
+	read_cursor(&r, &out->consumer);
 	out->producer_flags = smc_get_u8(&r) & PRODUCER_FLAGS;
 	out->state_flags = smc_get_u8(&r) & STATE_FLAGS;
 
@@ -69,8 +69,8 @@ int smc_cdc_parse(const void *buf, size_t len, struct smc_cdc *out)
 }
 
 /**
- * smc_cdc_build() - write an SMC-R CDC message
- * @in: what it says
+ * smc_cdc_build() - build an SMC-R CDC message
+ * @in: the message
  * @buf: buffer
  * @size: its size
  *
@@ -85,8 +85,8 @@ int smc_cdc_build(const struct smc_cdc *in, void *buf, size_t size)
 	smc_put_u8(&w, SMC_CDC_LEN);
 	smc_put_be16(&w, in->seqno);
 	smc_put_be32(&w, in->token);
-	put_cursor(&w, &in->producer);
-	put_cursor(&w, &in->consumer);
+	write_cursor(&w, &in->producer);
+	write_cursor(&w, &in->consumer);
 	smc_put_u8(&w, in->producer_flags);
 	smc_put_u8(&w, in->state_flags);
 	smc_put_zero_to(&w, SMC_CDC_LEN);
@@ -95,15 +95,15 @@ int smc_cdc_build(const struct smc_cdc *in, void *buf, size_t size)
 }
 
 /**
- * smc_cdc_block_parse() - read an SMC-D control block
+ * smc_cdc_block_parse() - parse an SMC-D control block
  * @buf: the block
  * @len: its length
- * @out: result. The cursors are as received: check them before use
+ * @out: result. The cursors are not checked
  *
- * Each cursor, with its flags, is one aligned 64-bit word. While the peer may be
- * writing, copy the block out word by word first; then no cursor is torn.
+ * Each cursor, with its flags, is one aligned 64-bit word. If the peer may write concurrently, the
+ * caller must first copy the block word by word, so that no cursor is torn.
  *
- * Return: 0, or -EPROTO if this is no control block.
+ * Return: 0, or -EPROTO if this is not a control block.
  */
 int smc_cdc_block_parse(const void *buf, size_t len, struct smc_cdc *out)
 {
@@ -125,14 +125,14 @@ int smc_cdc_block_parse(const void *buf, size_t len, struct smc_cdc *out)
 	return 0;
 }
 
-static u64 cursor_word(const struct smc_cursor *cursor)
+static u64 pack_cursor(const struct smc_cursor *cursor)
 {
 	return (u64)cursor->wrap << 48 | (u64)cursor->count << 16;
 }
 
 /**
- * smc_cdc_block_build() - write an SMC-D control block
- * @in: what it says; sequence number and token have no place in it
+ * smc_cdc_block_build() - build an SMC-D control block
+ * @in: the values; it has no sequence number and no token
  * @buf: buffer
  * @size: its size
  *
@@ -147,8 +147,8 @@ int smc_cdc_block_build(const struct smc_cdc *in, void *buf, size_t size)
 
 	memset(block, 0, SMC_CDC_BLOCK_LEN);
 	block[0] = SMC_CDC_TYPE;
-	put_unaligned_be64(cursor_word(&in->producer) | in->producer_flags << 8 | in->state_flags,
+	put_unaligned_be64(pack_cursor(&in->producer) | in->producer_flags << 8 | in->state_flags,
 			   block + BLOCK_PRODUCER);
-	put_unaligned_be64(cursor_word(&in->consumer), block + BLOCK_CONSUMER);
+	put_unaligned_be64(pack_cursor(&in->consumer), block + BLOCK_CONSUMER);
 	return SMC_CDC_BLOCK_LEN;
 }

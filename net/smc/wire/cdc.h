@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connection data control: where the cursors of one connection stand, and in
- * what state it is (RFC 7609, A.4).
+ * Connection data control (CDC): cursors and state of one connection (RFC 7609, A.4).
  *
- * SMC-R sends the 44-byte CDC message over the link. SMC-D writes the 32-byte
- * control block into the head of the receiver's DMB element; there the place
- * identifies the connection, and neither sequence number nor token exist.
+ * SMC-R sends the 44-byte CDC message over the link. SMC-D writes a 32-byte control block at the
+ * start of the receiver's DMB element. The element identifies the connection, so the block has
+ * neither sequence number nor token.
  */
 #ifndef _NET_SMC_WIRE_CDC_H
 #define _NET_SMC_WIRE_CDC_H
@@ -14,17 +13,17 @@
 
 #include "cursor.h"
 
-#define SMC_CDC_TYPE		0xfe	/* first byte of both forms */
+#define SMC_CDC_TYPE		0xfe	/* first byte of both formats */
 #define SMC_CDC_LEN		44	/* SMC-R message */
 #define SMC_CDC_BLOCK_LEN	32	/* SMC-D control block, 8-byte aligned in the DMB */
 
 /**
  * enum smc_cdc_producer - producer flags
- * @SMC_CDC_WRITER_BLOCKED: the ring is full and there is more to send
- * @SMC_CDC_URGENT_PENDING: urgent data exists, perhaps not yet written
+ * @SMC_CDC_WRITER_BLOCKED: the ring is full and the sender has more data
+ * @SMC_CDC_URGENT_PENDING: the sender has urgent data, which may not be in the ring yet
  * @SMC_CDC_URGENT_PRESENT: the byte before the producer cursor is urgent
- * @SMC_CDC_UPDATE_REQUESTED: send your consumer cursor
- * @SMC_CDC_FAILOVER: failover validation; only sequence number and token count
+ * @SMC_CDC_UPDATE_REQUESTED: the receiver must send its consumer cursor
+ * @SMC_CDC_FAILOVER: failover validation; only sequence number and token are valid
  */
 enum smc_cdc_producer {
 	SMC_CDC_WRITER_BLOCKED		= 0x80,
@@ -36,9 +35,9 @@ enum smc_cdc_producer {
 
 /**
  * enum smc_cdc_state - connection state flags
- * @SMC_CDC_SENDING_DONE: no more data will be written
- * @SMC_CDC_CLOSED: the connection is closed; nothing follows, not even a CDC
- * @SMC_CDC_ABORTED: the connection was aborted
+ * @SMC_CDC_SENDING_DONE: the sender writes no more data
+ * @SMC_CDC_CLOSED: the sender closed the connection; this is its last CDC message
+ * @SMC_CDC_ABORTED: the sender aborted the connection
  */
 enum smc_cdc_state {
 	SMC_CDC_SENDING_DONE	= 0x80,
@@ -47,9 +46,9 @@ enum smc_cdc_state {
 };
 
 /**
- * struct smc_cdc - either form in host order
- * @seqno: sequence number of the message on its connection, starts at 1 (SMC-R)
- * @token: alert token which the receiver announced (SMC-R)
+ * struct smc_cdc - CDC message or control block in host byte order
+ * @seqno: sequence number on this connection, starts at 1 (SMC-R)
+ * @token: alert token of the receiver (SMC-R)
  * @producer: where the sender writes next, in the receiver's ring
  * @consumer: what the sender reads next, in the sender's ring
  * @producer_flags: set of enum smc_cdc_producer
@@ -69,21 +68,21 @@ int smc_cdc_build(const struct smc_cdc *in, void *buf, size_t size);
 int smc_cdc_block_parse(const void *buf, size_t len, struct smc_cdc *out);
 int smc_cdc_block_build(const struct smc_cdc *in, void *buf, size_t size);
 
-/* Steps from @from forward to @to, modulo 2^16; half of that or more means backwards */
+/* Distance from @from forward to @to, modulo 2^16; 0x8000 and more means backward */
 static inline u32 smc_cdc_seqno_distance(u16 from, u16 to)
 {
 	return (to - from) & 0xffff;
 }
 
-/* Is @seqno later than @last? Equal means a duplicate (RFC 1982 arithmetic) */
+/* Is @seqno later than @last (RFC 1982)? An equal number is a duplicate */
 static inline bool smc_cdc_seqno_after(u16 seqno, u16 last)
 {
 	return seqno != last && smc_cdc_seqno_distance(last, seqno) < 0x8000;
 }
 
 /*
- * Failover validation: has everything the peer saw acknowledged, up to @sent,
- * been received? If not, data was lost and the connection must be reset.
+ * Failover validation: @sent is the number of the last message whose delivery the peer's queue pair
+ * has reported. If it was not received, data is lost and the connection must be reset.
  */
 static inline bool smc_cdc_seqno_covers(u16 received, u16 sent)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CLC messages: framing, the Decline, and what all messages share.
+ * CLC messages: framing, the Decline, and common parts.
  *
- * Two kinds of error are kept apart. -EBADMSG: this is not a CLC message, so
- * nobody knows where in the TCP stream the next thing starts; the connection
- * must end (RFC 7609, C.6). -EPROTO: one complete message was taken off the
- * stream, but what it says is against the specification.
+ * There are two kinds of errors. -EBADMSG: this is not a CLC message. The position of the next
+ * message in the TCP stream is unknown, so the connection must end (RFC 7609, C.6). -EPROTO: the
+ * message is complete, but it violates the specification.
  */
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -22,7 +21,7 @@
 #define DECLINE_EXTENDED_LEN	44
 #define DECLINE_OUT_OF_SYNC	0x08
 
-/* Which lengths a message can have. What lies between is for its parser */
+/* Valid lengths of a message type; its parser checks the exact length */
 struct form {
 	u8 type;
 	bool smcd;
@@ -33,7 +32,7 @@ struct form {
 };
 
 static const struct form forms[] = {
-	/* Later versions may put anything into the growth area of a Proposal */
+	/* Later versions may extend the Proposal */
 	{ SMC_CLC_PROPOSAL, false, 1, 15,  52, 65535 },
 	{ SMC_CLC_ACCEPT,   false, 1,  1,  68,    68 },
 	{ SMC_CLC_ACCEPT,   false, 2,  2, 108,   160 },
@@ -52,7 +51,7 @@ static bool is_eye_catcher(u32 value)
 	return value == EYE_CATCHER_SMCR || value == EYE_CATCHER_SMCD;
 }
 
-static bool form_fits(const struct form *form, const struct smc_clc_header *header)
+static bool matches_form(const struct form *form, const struct smc_clc_header *header)
 {
 	return form->type == header->type && form->smcd == header->smcd &&
 	       header->version >= form->min_version && header->version <= form->max_version &&
@@ -60,16 +59,15 @@ static bool form_fits(const struct form *form, const struct smc_clc_header *head
 }
 
 /**
- * smc_clc_parse_header() - what message is this, and how long is it?
+ * smc_clc_parse_header() - parse the first bytes of a message
  * @buf: the first bytes of the message
- * @len: how many there are, at least SMC_CLC_HEADER_LEN
+ * @len: their number, at least SMC_CLC_HEADER_LEN
  * @out: result
  *
- * For whoever reads from TCP: after this succeeded, exactly @out->length bytes
- * (the header included) belong to the message. A Proposal can have any length
- * up to 65535, other messages fit into SMC_CLC_BUILD_MAX.
+ * On success, the message has exactly @out->length bytes, including the header. A Proposal can have
+ * any length up to 65535; other messages fit into SMC_CLC_BUILD_MAX.
  *
- * Return: 0, or -EBADMSG if no CLC message starts like this.
+ * Return: 0, or -EBADMSG if this is not the start of a CLC message.
  */
 int smc_clc_parse_header(const void *buf, size_t len, struct smc_clc_header *out)
 {
@@ -90,14 +88,14 @@ int smc_clc_parse_header(const void *buf, size_t len, struct smc_clc_header *out
 	if (r.bad || !is_eye_catcher(eye_catcher))
 		return -EBADMSG;
 	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (form_fits(&forms[i], out))
+		if (matches_form(&forms[i], out))
 			return 0;
 	}
 	return -EBADMSG;
 }
 
-/* The trailer repeats the eye catcher; in a Decline either one will do */
-static bool trailer_ok(const void *buf, const struct smc_clc_header *header)
+/* The trailer repeats the eye catcher; a Decline may end with either of them */
+static bool has_valid_trailer(const void *buf, const struct smc_clc_header *header)
 {
 	struct smc_reader r;
 	u32 trailer;
@@ -161,17 +159,16 @@ static int build_decline(const struct smc_clc_decline *in, struct smc_writer *w,
 }
 
 /**
- * smc_clc_parse() - read a message
+ * smc_clc_parse() - parse a message
  * @buf: exactly one message
- * @len: its length, that in its header
+ * @len: its length, equal to that in its header
  * @out: result; its contents are undefined on failure
  *
- * Enumerated values, such as the MTU, are returned as received: which of them
- * count depends on the state of the handshake, and a reserved one leads to a
- * Decline instead of an error.
+ * Enumerated values such as the MTU are returned as received. The state of the handshake decides
+ * which of them are relevant; a reserved value leads to a Decline, not to an error.
  *
- * Return: 0; -EBADMSG if this is not a CLC message: end the connection; -EPROTO
- * if it is one, but contradicts itself or the specification.
+ * Return: 0; -EBADMSG if this is not a CLC message and the connection must end; -EPROTO if the
+ * message contradicts itself or the specification.
  */
 int smc_clc_parse(const void *buf, size_t len, struct smc_clc *out)
 {
@@ -182,7 +179,7 @@ int smc_clc_parse(const void *buf, size_t len, struct smc_clc *out)
 	err = smc_clc_parse_header(buf, len, &header);
 	if (err)
 		return err;
-	if (header.length != len || !trailer_ok(buf, &header))
+	if (header.length != len || !has_valid_trailer(buf, &header))
 		return -EBADMSG;
 
 	memset(out, 0, sizeof(*out));
@@ -211,14 +208,13 @@ static void put_eye_catcher(struct smc_writer *w, const struct smc_clc_header *h
 }
 
 /**
- * smc_clc_build() - write a message
- * @in: what it says. Fields that do not belong to the offered or chosen variant,
- *	or to the release, are not looked at
+ * smc_clc_build() - build a message
+ * @in: the message. Fields that do not belong to the variant or release are ignored
  * @buf: buffer
  * @size: its size; SMC_CLC_BUILD_MAX is always enough
  *
- * Return: length of the message; -EINVAL if @in cannot be said, -ENOSPC if it
- * does not fit into @buf.
+ * Return: length of the message; -EINVAL if a value of @in is out of range; -ENOSPC if @buf is too
+ * small.
  */
 int smc_clc_build(const struct smc_clc *in, void *buf, size_t size)
 {
@@ -257,7 +253,7 @@ int smc_clc_build(const struct smc_clc *in, void *buf, size_t size)
 	return w.pos;
 }
 
-/* For messages to people, never NULL */
+/* Name for messages and traces, never NULL */
 const char *smc_clc_type_name(u8 type)
 {
 	static const char * const names[] = {
@@ -272,7 +268,7 @@ const char *smc_clc_type_name(u8 type)
 	return names[type];
 }
 
-/* For messages to people, never NULL */
+/* Name for messages and traces, never NULL */
 const char *smc_variant_name(u8 variant)
 {
 	switch (variant) {
@@ -293,7 +289,7 @@ const char *smc_variant_name(u8 variant)
 #define BUFFER_MAX_CODE		5
 
 /**
- * smc_clc_buffer_bytes() - size of a buffer element
+ * smc_clc_buffer_bytes() - size of an RMBE or DMB element
  * @code: size code of an Accept or Confirm
  *
  * Return: bytes, or 0 if the code is reserved.
@@ -304,11 +300,11 @@ u32 smc_clc_buffer_bytes(u8 code)
 }
 
 /**
- * smc_clc_buffer_code() - size code of a buffer element
- * @bytes: wanted size
+ * smc_clc_buffer_code() - size code of an RMBE or DMB element
+ * @bytes: requested size
  *
- * Return: the code of the smallest element that is not smaller than @bytes, or
- * that of the largest element.
+ * Return: the code of the smallest element that has at least @bytes, or that of the largest
+ * element.
  */
 u8 smc_clc_buffer_code(u32 bytes)
 {
@@ -320,8 +316,8 @@ u8 smc_clc_buffer_code(u32 bytes)
 }
 
 /**
- * smc_clc_mtu_bytes() - path MTU
- * @code: MTU code of an Accept, a Confirm or an ADD LINK
+ * smc_clc_mtu_bytes() - path MTU in bytes
+ * @code: MTU code of an Accept, Confirm or ADD LINK
  *
  * Return: bytes, or 0 if the code is reserved.
  */

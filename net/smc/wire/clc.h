@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connection layer control: the handshake messages that turn a fresh TCP
- * connection into an SMC connection. They travel as payload of that connection.
+ * Connection layer control (CLC): the handshake messages that turn a new TCP connection into an
+ * SMC connection. They are payload of that TCP connection.
  *
  *	client				server
- *	  | -------- Proposal --------> |	what I could use
- *	  | <-------- Accept ---------- |	what we shall use, and my end of it
- *	  | -------- Confirm ---------> |	my end of it
+ *	  | -------- Proposal --------> |	what the client supports
+ *	  | <-------- Accept ---------- |	what the server chose, and its buffers
+ *	  | -------- Confirm ---------> |	the client's buffers
  *
- * Either side may send a Decline instead of its message, then the connection
- * goes on as plain TCP.
+ * Either side may send a Decline instead of its message. The connection then continues as TCP.
  *
- * A message is parsed once, into the structs below, which are in host order and
- * own no pointers; nobody looks at its bytes afterwards. What the peer did not
- * offer, or offered in a way that must be ignored, is zero. The formats are in
- * RFC 7609, A.2, and in "Shared Memory Communications: Version 2".
+ * A message is parsed once, into the structs below. They are in host byte order and contain no
+ * pointers. Fields that the peer did not send, or that must be ignored, are zero. The formats are
+ * in RFC 7609, A.2, and in "Shared Memory Communications: Version 2".
  */
 #ifndef _NET_SMC_WIRE_CLC_H
 #define _NET_SMC_WIRE_CLC_H
@@ -25,11 +23,11 @@
 #include "eid.h"
 
 #define SMC_CLC_HEADER_LEN	8
-#define SMC_CLC_BUILD_MAX	652	/* no message that we build is longer */
+#define SMC_CLC_BUILD_MAX	652	/* longest message that this implementation builds */
 
 #define SMC_MAX_PREFIXES	8
 #define SMC_MAX_UEIDS		8
-#define SMC_MAX_ISM_ENTRIES	8	/* an extended GID takes two of them */
+#define SMC_MAX_ISM_ENTRIES	8	/* an extended GID takes two entries */
 #define SMC_MAX_GIDS		8
 #define SMC_HOSTNAME_LEN	32
 
@@ -38,7 +36,7 @@
 #define SMC_MAX_LINKS_MIN	1	/* range of max_links of version 2.1 */
 #define SMC_MAX_LINKS_MAX	2
 
-#define SMC_CHID_EMULATED	0xff00	/* this and above: emulated, with extended GIDs */
+#define SMC_CHID_EMULATED	0xff00	/* first CHID of emulated devices */
 #define SMC_CHID_LOOPBACK	0xffff
 
 enum smc_clc_type {
@@ -49,7 +47,7 @@ enum smc_clc_type {
 };
 
 /**
- * enum smc_variant - what a connection can be; also used as a set of offers
+ * enum smc_variant - protocol variant of a connection; also used as a set of offers
  * @SMC_VARIANT_R1: SMC-R version 1
  * @SMC_VARIANT_D1: SMC-D version 1
  * @SMC_VARIANT_R2: SMC-R version 2
@@ -72,7 +70,7 @@ enum smc_release {
 	SMC_RELEASE_1 = 1,	/* version 2.1 */
 };
 
-/* Operating system codes; other values occur and are shown as numbers */
+/* Operating system codes; the tools show other values as numbers */
 enum smc_os {
 	SMC_OS_ZOS = 1,
 	SMC_OS_LINUX = 2,
@@ -86,7 +84,7 @@ enum smc_feature {
 };
 
 /**
- * struct smc_peer_id - names one instance of one SMC-R stack
+ * struct smc_peer_id - identifies one instance of an SMC-R stack
  * @bytes: instance number (2) and the MAC address (6) of one of its RDMA ports
  */
 struct smc_peer_id {
@@ -95,9 +93,8 @@ struct smc_peer_id {
 
 /**
  * struct smc_gid - address of an RDMA port
- * @bytes: in the form of an IPv6 address. Of version 2 messages it is the IP
- *	address of the port; IPv4 is always kept as ::ffff:a.b.c.d, whichever of
- *	its two forms was received.
+ * @bytes: in the format of an IPv6 address. In version 2 it is the IP address of the port;
+ *	IPv4 is stored as ::ffff:a.b.c.d, also if ::a.b.c.d was received
  */
 struct smc_gid {
 	u8 bytes[16];
@@ -105,9 +102,9 @@ struct smc_gid {
 
 /**
  * struct smc_ism_gid - address of one user of an ISM device
- * @gid: 64-bit address, or the first half of the 128 bits of an emulated device
+ * @gid: 64-bit GID; of an emulated device, the first half of its 128-bit GID
  * @gid_ext: second half; 0 unless the device is emulated
- * @chid: its fabric
+ * @chid: ID of its fabric
  */
 struct smc_ism_gid {
 	u64 gid;
@@ -118,9 +115,9 @@ struct smc_ism_gid {
 /**
  * struct smc_clc_header - the first 8 bytes of any message
  * @type: enum smc_clc_type
- * @length: of the whole message, sensible for its type and version
+ * @length: of the whole message, in the range that its type and version allow
  * @version: 1 or 2; a Proposal may have a higher one
- * @flags: the other nibble of that byte
+ * @flags: the low four bits of the version byte
  * @smcd: the eye catcher is that of SMC-D
  */
 struct smc_clc_header {
@@ -143,8 +140,8 @@ struct smc_clc_prefix {
 
 /**
  * struct smc_clc_subnet - IP subnets of the client's interface, for version 1
- * @ipv4: network number, in network byte order as everywhere; see RFC 7609, 3.5.1.2
- * @ipv4_len: number of valid bits, at most 32
+ * @ipv4: network number, in network byte order; see RFC 7609, 3.5.1.2
+ * @ipv4_len: prefix length, at most 32
  * @nr_prefixes: number of IPv6 prefixes; 0 makes this an IPv4 subnet
  * @prefixes: IPv6 prefixes
  */
@@ -157,8 +154,8 @@ struct smc_clc_subnet {
 
 /**
  * struct smc_clc_vendor - vendor options of a version 2.1 Proposal
- * @oui: IEEE id of the vendor, 0 when there are no options
- * @options: what they are only the vendor knows
+ * @oui: IEEE id of the vendor, 0 if there are no options
+ * @options: opaque
  */
 struct smc_clc_vendor {
 	u8 oui[3];
@@ -166,23 +163,22 @@ struct smc_clc_vendor {
 };
 
 /**
- * struct smc_clc_proposal_v2 - what only a version 2 Proposal carries
- * @release: highest release of version 2 the client knows, as received
- * @max_conns: connections per link group it would like (release 1, SMC-R)
- * @max_links: links per link group it would like (release 1, SMC-R)
- * @features: set of enum smc_feature, unknown bits included (release 1)
+ * struct smc_clc_proposal_v2 - the version 2 part of a Proposal
+ * @release: highest release of version 2 that the client supports, as received
+ * @max_conns: connections per link group that the client proposes (release 1, SMC-R)
+ * @max_links: links per link group that the client proposes (release 1, SMC-R)
+ * @features: set of enum smc_feature, including unknown bits (release 1)
  * @vendor: vendor options (release 1)
- * @roce_gid: IP address of its RDMA port (SMC-R)
- * @has_seid: it offers its system EID (SMC-D)
+ * @roce_gid: IP address of the client's RDMA port (SMC-R)
+ * @has_seid: the client offers its system EID (SMC-D)
  * @seid: the system EID (SMC-D)
  * @nr_ueids: number of user EIDs
- * @ueids: user EIDs in its order
+ * @ueids: user EIDs in the client's order
  * @nr_ism: number of devices in @ism
- * @ism: its devices which are not associated with an IP interface, in its
- *	order; the two entries of an extended GID are one element here (SMC-D)
- * @ism_unpaired: an emulated CHID came without its second entry. Such entries
- *	are left out of @ism; with release 1 and emulated ISM supported the
- *	handshake must be declined.
+ * @ism: the client's devices without an IP interface, in its order; the two entries of an
+ *	extended GID are one element here (SMC-D)
+ * @ism_unpaired: an emulated CHID had no second entry. @ism omits such devices; with release
+ *	1 and emulated ISM the server must decline
  */
 struct smc_clc_proposal_v2 {
 	u8 release;
@@ -201,16 +197,16 @@ struct smc_clc_proposal_v2 {
 };
 
 /**
- * struct smc_clc_proposal - what the client can do
- * @version: as received, perhaps higher than 2; the builder derives it from @offers
- * @offers: set of enum smc_variant. May be empty after parsing: decline then
+ * struct smc_clc_proposal - Proposal: what the client supports
+ * @version: as received, may be higher than 2; the builder derives it from @offers
+ * @offers: set of enum smc_variant. If it is empty after parsing, the server must decline
  * @peer_id: the client's stack
- * @gid: preferred GID for SMC-R version 1
- * @mac: preferred MAC address, for all of SMC-R
+ * @gid: the client's GID for SMC-R version 1
+ * @mac: the client's MAC address, for both versions of SMC-R
  * @subnet: the client's IP subnets, if version 1 is offered
- * @ism: ISM device associated with its IP interface, @ism.gid 0 when there is none.
+ * @ism: ISM device of the client's IP interface, @ism.gid is 0 if there is no such device.
  *	@ism.chid is set only if SMC-D version 2 is offered
- * @v2: the rest, if version 2 is offered
+ * @v2: the version 2 part, zero if version 2 is not offered
  */
 struct smc_clc_proposal {
 	u8 version;
@@ -224,18 +220,18 @@ struct smc_clc_proposal {
 };
 
 /**
- * struct smc_clc_rdma_end - SMC-R: one end of the connection
+ * struct smc_clc_rdma_end - SMC-R: the sender's end of the connection
  * @peer_id: the sender's stack
- * @gid: its RDMA port
+ * @gid: GID of its RDMA port
  * @mac: MAC address of that port
  * @qpn: queue pair of the link, 24 bits
  * @psn: initial packet sequence number of that queue pair, 24 bits
- * @mtu: path MTU code, see smc_clc_mtu_bytes(); it counts on first contact only
+ * @mtu: path MTU code, see smc_clc_mtu_bytes(); relevant at first contact only
  * @rkey: key of the RMB on that link
- * @rmb_addr: address of the RMB, not of the element
- * @rmbe_index: number of the element, starts at 1
- * @rmbe_size: size code of the element, see smc_clc_buffer_bytes()
- * @alert_token: goes into every CDC message to the sender
+ * @rmb_addr: address of the RMB, not of the RMBE
+ * @rmbe_index: number of the RMBE, starts at 1
+ * @rmbe_size: size code of the RMBE, see smc_clc_buffer_bytes()
+ * @alert_token: the peer sends it in every CDC message
  */
 struct smc_clc_rdma_end {
 	struct smc_peer_id peer_id;
@@ -252,12 +248,12 @@ struct smc_clc_rdma_end {
 };
 
 /**
- * struct smc_clc_ism_end - SMC-D: one end of the connection
+ * struct smc_clc_ism_end - SMC-D: the sender's end of the connection
  * @ism: the sender's device; version 1 has no CHID
- * @dmb_token: names the DMB to the device
+ * @dmb_token: identifies the DMB on the device
  * @dmbe_index: number of the element, starts at 0
  * @dmbe_size: size code of the element, see smc_clc_buffer_bytes()
- * @link_id: chosen by the sender
+ * @link_id: number that the sender gave to the link group
  */
 struct smc_clc_ism_end {
 	struct smc_ism_gid ism;
@@ -269,16 +265,16 @@ struct smc_clc_ism_end {
 
 /**
  * struct smc_clc_first_contact - first contact extension of version 2
- * @release: negotiated release; all marked fields are 0 if it is 0
+ * @release: negotiated release; the fields marked "release 1" are 0 if it is 0
  * @os: enum smc_os, or any other value up to 15
- * @hostname: NUL-terminated, empty if what came was no valid name
+ * @hostname: NUL-terminated, empty if the received name is invalid
  * @direct: the first link stays within one subnet (SMC-R)
  * @max_conns: connections per link group (release 1, SMC-R)
  * @max_links: links per link group (release 1, SMC-R)
  * @features: set of enum smc_feature (release 1)
  * @vendor: vendor options (release 1)
  * @nr_gids: number of @gids; 1 to 8 in a Confirm of SMC-R, else 0
- * @gids: addresses of the client's RDMA ports, that of the first link first
+ * @gids: addresses of the client's RDMA ports, starting with that of the first link
  */
 struct smc_clc_first_contact {
 	u8 release;
@@ -294,10 +290,11 @@ struct smc_clc_first_contact {
 };
 
 /**
- * struct smc_clc_accept - Accept and Confirm: the choice, and the sender's end
- * @variant: one of enum smc_variant; decides what else is valid
- * @is_first_contact: F bit; never set in a version 1 Confirm of SMC-R
- * @d_reason_saved: Accept for SMC-R version 2: the server noted why not SMC-D
+ * struct smc_clc_accept - Accept and Confirm: the chosen variant, and the sender's end
+ * @variant: one of enum smc_variant; decides which other fields are valid
+ * @is_first_contact: first contact flag; never set in a Confirm of SMC-R version 1
+ * @d_reason_saved: Accept for SMC-R version 2: the server recorded why it did not choose
+ *	SMC-D
  * @rdma: the sender's end, SMC-R
  * @dmb: the sender's end, SMC-D
  * @eid: the negotiated EID, version 2
@@ -316,13 +313,13 @@ struct smc_clc_accept {
 };
 
 /**
- * struct smc_clc_decline - no
+ * struct smc_clc_decline - Decline: the connection continues as TCP
  * @version: 1 or 2; 1 in reply to a version 1 Proposal
  * @smcd: with the eye catcher of SMC-D
- * @extended: the 44-byte form, which has the fields below @diagnosis
- * @out_of_sync: the receiver must give up its view of the link group
+ * @extended: the 44-byte format, which has the fields below @diagnosis
+ * @out_of_sync: the receiver must not use its link group any more
  * @peer_id: the sender's stack
- * @diagnosis: why; the meaning belongs to the sender's operating system
+ * @diagnosis: reason code; each operating system defines its own
  * @os: enum smc_os, or any other value up to 15
  * @reason_d2: why not SMC-D version 2, 0 if it was not offered
  * @reason_d1: the same for SMC-D version 1
@@ -375,19 +372,19 @@ static inline bool smc_chid_is_emulated(u16 chid)
 	return chid >= SMC_CHID_EMULATED;
 }
 
-/* IPv4 may come as ::a.b.c.d; keep it as ::ffff:a.b.c.d, which compares equal */
+/* Convert an IPv4 address ::a.b.c.d to ::ffff:a.b.c.d, so that both formats compare equal */
 static inline void smc_gid_map_ipv4(struct smc_gid *gid)
 {
 	static const u8 zeros[12];
 
-	/* :: and ::1 are not IPv4, nor is anything else in 0.0.0.0/8 */
+	/* ::, ::1 and all of 0.0.0.0/8 are not IPv4 addresses of ports */
 	if (!memcmp(gid->bytes, zeros, sizeof(zeros)) && gid->bytes[12]) {
 		gid->bytes[10] = 0xff;
 		gid->bytes[11] = 0xff;
 	}
 }
 
-/* Where an element starts in its RMB */
+/* Offset of an RMBE in its RMB; @index starts at 1 */
 static inline u32 smc_clc_rmbe_offset(u8 index, u32 element_bytes)
 {
 	return (index - 1) * element_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CLC Accept and Confirm: one layout, filled by server and client in turn.
+ * CLC Accept and Confirm: both have the same layout.
  *
  *	SMC-D version 1		 8..36  DMB				 48 bytes
  *	SMC-D version 2		 8..74  DMB, EID, extended GID		 78
@@ -10,8 +10,8 @@
  *				104..	first contact extension		160
  *					the same with GID list, Confirm 164 + 16n
  *
- * The first contact extension has 52 bytes, or 36 without the values of version
- * 2.1. Of SMC-R some peers may use either length for version 2.0.
+ * The first contact extension has 52 bytes, or 36 without the values of version 2.1. SMC-R peers
+ * may use either length for version 2.0.
  */
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -30,7 +30,7 @@
 #define FCE_DIRECT		0x80
 #define GID_LIST_FIXED_LEN	4
 
-static u8 variant_of(const struct smc_clc_header *header)
+static u8 get_variant(const struct smc_clc_header *header)
 {
 	if (header->version == 1)
 		return header->smcd ? SMC_VARIANT_D1 : SMC_VARIANT_R1;
@@ -98,7 +98,7 @@ static void build_dmb(const struct smc_clc_ism_end *in, struct smc_writer *w)
 	smc_put_be32(w, in->link_id);
 }
 
-/* What follows the DMB in version 2, up to the first contact extension */
+/* The version 2 fields between the DMB and the first contact extension */
 static void parse_dmb_v2(struct smc_reader *r, struct smc_clc_accept *out)
 {
 	struct smc_ism_gid *ism = &out->dmb.ism;
@@ -120,16 +120,16 @@ static void build_dmb_v2(const struct smc_clc_accept *in, struct smc_writer *w)
 }
 
 /*
- * Is this a length which a first contact extension can have? It may be there
- * although the F bit is not set; then nothing in it counts.
+ * Can a first contact extension have this length? Peers may send it without the first contact flag;
+ * its contents are then ignored.
  */
-static bool fce_len_ok(size_t len)
+static bool is_valid_fce_len(size_t len)
 {
 	unsigned int n;
 
 	if (len == 0 || len == FCE_SHORT_LEN || len == FCE_LEN)
 		return true;
-	/* Only a Confirm for SMC-R may be so long, see smc_clc_parse_header() */
+	/* Only a Confirm of SMC-R may be this long, see smc_clc_parse_header() */
 	for (n = 1; n <= SMC_MAX_GIDS; n++) {
 		size_t list = GID_LIST_FIXED_LEN + n * sizeof(struct smc_gid);
 
@@ -140,11 +140,11 @@ static bool fce_len_ok(size_t len)
 }
 
 /*
- * Release 0 can have either length. Behind the short form a Confirm has its
- * number of GIDs where the long form has a reserved byte; nothing that counts
- * follows in other messages.
+ * Length of the extension without the GID list. Release 0 allows both lengths. In a Confirm, the
+ * number of GIDs follows the short format, at an offset that is reserved in the long format. In
+ * other messages no used field follows.
  */
-static size_t fce_fixed_len(const struct smc_reader *r)
+static size_t get_fce_fixed_len(const struct smc_reader *r)
 {
 	const u8 *fce = r->data + r->pos;
 
@@ -153,7 +153,7 @@ static size_t fce_fixed_len(const struct smc_reader *r)
 	return fce[FCE_SHORT_LEN] ? FCE_SHORT_LEN : FCE_LEN;
 }
 
-/* A blank ends the name. A name with any other invalid byte is not used */
+/* A blank ends the name; a name with any other invalid byte is discarded */
 static void parse_hostname(struct smc_reader *r, char name[SMC_HOSTNAME_LEN + 1])
 {
 	unsigned int i;
@@ -203,8 +203,8 @@ static void build_gid_list(const struct smc_clc_first_contact *in, struct smc_wr
 		smc_put_bytes(w, in->gids[i].bytes, sizeof(in->gids[i].bytes));
 }
 
-/* The values of version 2.1, which stand behind the short form */
-static void parse_v21_values(struct smc_reader *r, bool smcd, struct smc_clc_first_contact *out)
+/* The values of version 2.1, which follow the short format */
+static void parse_fce_v21(struct smc_reader *r, bool smcd, struct smc_clc_first_contact *out)
 {
 	u8 max_conns = smc_get_u8(r);
 	u8 max_links = smc_get_u8(r);
@@ -221,7 +221,7 @@ static void parse_v21_values(struct smc_reader *r, bool smcd, struct smc_clc_fir
 static int parse_first_contact(struct smc_reader *r, const struct smc_clc_header *header,
 			       struct smc_clc_first_contact *out)
 {
-	size_t fixed_len = fce_fixed_len(r);
+	size_t fixed_len = get_fce_fixed_len(r);
 	u8 flags, system;
 
 	flags = smc_get_u8(r);
@@ -232,11 +232,11 @@ static int parse_first_contact(struct smc_reader *r, const struct smc_clc_header
 	smc_skip(r, 2);
 	parse_hostname(r, out->hostname);
 
-	/* Of a later release the short form is too short */
+	/* Later releases require the long format */
 	if (out->release == SMC_RELEASE_0)
 		smc_skip(r, fixed_len - FCE_SHORT_LEN);
 	else
-		parse_v21_values(r, header->smcd, out);
+		parse_fce_v21(r, header->smcd, out);
 
 	if (header->type == SMC_CLC_CONFIRM && !header->smcd)
 		return parse_gid_list(r, out);
@@ -267,7 +267,7 @@ int smc_clc_parse_accept(struct smc_reader *r, const struct smc_clc_header *head
 {
 	int err = 0;
 
-	out->variant = variant_of(header);
+	out->variant = get_variant(header);
 	out->is_first_contact = header->flags & FLAG_FIRST_CONTACT;
 	switch (out->variant) {
 	case SMC_VARIANT_D1:
@@ -291,7 +291,7 @@ int smc_clc_parse_accept(struct smc_reader *r, const struct smc_clc_header *head
 	if (err)
 		return err;
 
-	if (!fce_len_ok(r->len - r->pos))
+	if (!is_valid_fce_len(r->len - r->pos))
 		return -EPROTO;
 	if (!out->is_first_contact)
 		return 0;
@@ -311,7 +311,7 @@ static bool can_build_rdma_end(const struct smc_clc_rdma_end *in)
 	       in->qpn < 1 << 24 && in->psn < 1 << 24;
 }
 
-static void put_flags(const struct smc_clc_accept *in, struct smc_clc_header *header)
+static void set_header_flags(const struct smc_clc_accept *in, struct smc_clc_header *header)
 {
 	bool first_contact = in->is_first_contact;
 
@@ -332,7 +332,7 @@ int smc_clc_build_accept(const struct smc_clc_accept *in, struct smc_writer *w,
 	bool has_gids = header->type == SMC_CLC_CONFIRM && !smcd;
 	bool has_fce = in->variant & SMC_VARIANTS_V2 && in->is_first_contact;
 
-	put_flags(in, header);
+	set_header_flags(in, header);
 	switch (in->variant) {
 	case SMC_VARIANT_D1:
 	case SMC_VARIANT_D2:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between clc.c, which knows header and trailer, and the files which know one
- * kind of message each. Readers stand behind the header and end before the
- * trailer; writers stand behind the space for the header.
+ * Interface between clc.c, which handles header and trailer, and the files for each message type. A
+ * reader starts after the header and ends before the trailer; a writer starts after the space for
+ * the header.
  */
 #ifndef _NET_SMC_WIRE_CLC_MSG_H
 #define _NET_SMC_WIRE_CLC_MSG_H
@@ -21,7 +21,7 @@ int smc_clc_parse_accept(struct smc_reader *r, const struct smc_clc_header *head
 int smc_clc_build_accept(const struct smc_clc_accept *in, struct smc_writer *w,
 			 struct smc_clc_header *header);
 
-/* The IP address of an RDMA port, in version 2 */
+/* Read the IP address of an RDMA port, version 2 */
 static inline void smc_get_ip_gid(struct smc_reader *r, struct smc_gid *out)
 {
 	smc_get_bytes(r, out->bytes, sizeof(out->bytes));

@@ -2,17 +2,17 @@
 /*
  * CLC Proposal.
  *
- *	 0  header, peer id, GID, MAC		as in version 1
- *	38  offset of the IP subnet extension	counts from 40
- *	40  SMC-D GID and CHID			this area exists only if that
- *	50  offset of the V2 extension		offset is 40 or more, or no
- *	52  vendor options			version 1 is offered
+ *	 0  header, peer ID, GID, MAC		as in version 1
+ *	38  offset of the IP subnet extension	relative to 40
+ *	40  SMC-D GID and CHID			40 to 79 exist only if that offset
+ *	50  offset of the V2 extension		is 40 or more, or if version 1 is
+ *	52  vendor options			not offered
  *	80  IP subnet extension			if version 1 is offered
  *	    V2 extension, user EIDs		if version 2 is offered
- *	    SMC-D V2 extension, ISM devices	if there is anything to say
+ *	    SMC-D V2 extension, ISM devices	if there are devices or a system EID
  *
- * Every offset counts from behind its own field. A receiver goes where they
- * point, as long as that is behind the previous part.
+ * Every offset is relative to the end of its field. The parser follows an offset only if it points
+ * behind the previous part.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -23,7 +23,7 @@
 #include "clc.h"
 #include "clc_msg.h"
 
-#define SUBNET_OFFSET_BASE	40	/* here version 1 ends, and its offset counts from */
+#define SUBNET_OFFSET_BASE	40	/* end of version 1; base of its offset */
 #define V2_OFFSET_BASE		52u
 #define BASE_END		80
 #define SUBNET_FIXED_LEN	8
@@ -32,9 +32,9 @@
 #define V2_FIXED_LEN		40
 #define SMCD_FIXED_LEN		48
 
-#define HAS_SEID		0x01	/* flag byte 2 of the V2 extension */
+#define HAS_SEID		0x01	/* in flag byte 2 of the V2 extension */
 
-/* Two bits of type: 0 is SMC-R, not "nothing" */
+/* Two type bits; 0 means SMC-R, 2 means no offer */
 static const u8 type_to_offers[4] = {
 	[0] = SMC_VARIANT_R1,
 	[1] = SMC_VARIANT_D1,
@@ -57,9 +57,9 @@ static u8 offers_to_type(u8 offers)
 }
 
 /*
- * What is offered. To version 1 the type bits are reserved; they mean something
- * only where the SMC-D area exists. A Proposal of a later version in the shape
- * of version 1 has no room for more than SMC-R version 1.
+ * Which variants are offered? The type bits are reserved in version 1 and valid only if the SMC-D
+ * area exists. A Proposal of a later version with the layout of version 1 can offer only SMC-R
+ * version 1.
  */
 static u8 get_offers(const struct smc_clc_header *header, u16 subnet_offset)
 {
@@ -101,11 +101,11 @@ static int parse_subnet(struct smc_reader *r, struct smc_clc_subnet *out)
 	return out->ipv4_len > 32 ? -EPROTO : 0;
 }
 
-/* One element for each device: an extended GID takes two entries of the same CHID */
+/* Build one element for each device: an extended GID has two entries with the same CHID */
 static void parse_ism_entries(struct smc_reader *r, unsigned int nr_entries,
 			      struct smc_clc_proposal_v2 *out)
 {
-	struct smc_ism_gid *first = NULL;	/* waits for the second half of its GID */
+	struct smc_ism_gid *first = NULL;	/* element whose second half follows */
 
 	for (; nr_entries; nr_entries--) {
 		u64 gid = smc_get_be64(r);
@@ -143,8 +143,8 @@ static void parse_smcd_v2(struct smc_reader *r, unsigned int nr_entries,
 	parse_ism_entries(r, nr_entries, out);
 }
 
-/* Values of version 2.1; a Proposal of version 2.0 has none, whatever its bytes say */
-static void parse_v21_values(struct smc_reader *r, u8 offers, struct smc_clc_proposal_v2 *out)
+/* Values of version 2.1; ignored in a Proposal of version 2.0 */
+static void parse_proposal_v21(struct smc_reader *r, u8 offers, struct smc_clc_proposal_v2 *out)
 {
 	u8 max_conns = smc_get_u8(r);
 	u8 max_links = smc_get_u8(r);
@@ -181,7 +181,7 @@ static int parse_v2(struct smc_reader *r, u8 offers, struct smc_clc_proposal_v2 
 	smc_get_ip_gid(r, &out->roce_gid);
 	if (!(offers & SMC_VARIANT_R2))
 		memset(&out->roce_gid, 0, sizeof(out->roce_gid));
-	parse_v21_values(r, offers, out);
+	parse_proposal_v21(r, offers, out);
 	smc_skip(r, 12);
 	for (i = 0; i < out->nr_ueids; i++)
 		smc_get_bytes(r, out->ueids[i].text, sizeof(out->ueids[i].text));
@@ -205,7 +205,7 @@ static bool has_vendor(const struct smc_clc_vendor *vendor)
 	return vendor->oui[0] || vendor->oui[1] || vendor->oui[2];
 }
 
-/* The area between the base of version 1 and the first extension */
+/* The area between the version 1 part and the first extension */
 static u16 parse_area(struct smc_reader *r, struct smc_clc_proposal *out)
 {
 	u16 v2_offset;
@@ -222,7 +222,7 @@ static u16 parse_area(struct smc_reader *r, struct smc_clc_proposal *out)
 		memset(&out->v2.vendor, 0, sizeof(out->v2.vendor));
 	smc_reader_seek(r, BASE_END);
 
-	/* Version 1 has no CHIDs, and no emulated device is associated */
+	/* Version 1 has no CHIDs; an emulated device has no IP interface */
 	if (!(out->offers & SMC_VARIANT_D2))
 		out->ism.chid = 0;
 	if (smc_chid_is_emulated(out->ism.chid))
@@ -230,7 +230,7 @@ static u16 parse_area(struct smc_reader *r, struct smc_clc_proposal *out)
 	return v2_offset;
 }
 
-/* Version 2 is not offered, perhaps because its extension is missing */
+/* Clear the fields of version 2: it is not offered, or its extension is missing */
 static void withdraw_v2(struct smc_clc_proposal *out)
 {
 	out->offers &= ~SMC_VARIANTS_V2;
@@ -293,7 +293,7 @@ static void build_subnet(const struct smc_clc_subnet *in, struct smc_writer *w)
 	}
 }
 
-static unsigned int nr_ism_entries(const struct smc_clc_proposal_v2 *in)
+static unsigned int count_ism_entries(const struct smc_clc_proposal_v2 *in)
 {
 	unsigned int count = 0;
 	unsigned int i;
@@ -326,7 +326,7 @@ static void build_v2(const struct smc_clc_proposal_v2 *in, u8 offers, struct smc
 {
 	bool smcr = offers & SMC_VARIANT_R2;
 	bool smcd = offers & SMC_VARIANT_D2;
-	unsigned int entries = smcd ? nr_ism_entries(in) : 0;
+	unsigned int entries = smcd ? count_ism_entries(in) : 0;
 	bool seid = smcd && in->has_seid;
 	bool has_smcd_ext = entries || seid;
 	unsigned int i;
@@ -352,7 +352,7 @@ static void build_v2(const struct smc_clc_proposal_v2 *in, u8 offers, struct smc
 		build_smcd_v2(in, w);
 }
 
-static bool can_build(const struct smc_clc_proposal *in)
+static bool is_valid_proposal(const struct smc_clc_proposal *in)
 {
 	const struct smc_clc_proposal_v2 *v2 = &in->v2;
 
@@ -363,7 +363,7 @@ static bool can_build(const struct smc_clc_proposal *in)
 	if (in->offers & SMC_VARIANTS_V2 && (v2->nr_ueids > SMC_MAX_UEIDS || v2->release > 15))
 		return false;
 	if (in->offers & SMC_VARIANT_D2 &&
-	    (v2->nr_ism > SMC_MAX_ISM_ENTRIES || nr_ism_entries(v2) > SMC_MAX_ISM_ENTRIES))
+	    (v2->nr_ism > SMC_MAX_ISM_ENTRIES || count_ism_entries(v2) > SMC_MAX_ISM_ENTRIES))
 		return false;
 	return true;
 }
@@ -393,7 +393,7 @@ int smc_clc_build_proposal(const struct smc_clc_proposal *in, struct smc_writer 
 
 	BUILD_BUG_ON(SMC_VARIANTS_V1 << V2_SHIFT != SMC_VARIANTS_V2);
 
-	if (!can_build(in))
+	if (!is_valid_proposal(in))
 		return -EINVAL;
 
 	subnet_len = v1 ? SUBNET_FIXED_LEN + in->subnet.nr_prefixes * PREFIX_LEN : 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ring buffers and the cursors that run around them (RFC 7609, A.4 and 4.7).
+ * Ring buffers and their cursors (RFC 7609, A.4 and 4.7).
  *
- * A cursor is the offset of one byte in a ring plus the number of times that
- * offset went around. Two cursors describe a ring: the producer's names the
- * next byte to be written, the consumer's the next byte to be read. When both
- * offsets are equal only the wrap counts tell an empty ring from a full one.
+ * A cursor is an offset in a ring plus a wrap count. The producer cursor names the next byte to be
+ * written, the consumer cursor the next byte to be read. If both offsets are equal, the wrap counts
+ * tell an empty ring from a full one.
  *
- * Cursors that come from a peer are worth nothing until smc_cursor_moved() or
- * smc_cursor_moved_mirrored() has accepted them.
+ * A cursor that a peer has sent must not be used before smc_cursor_moved() or
+ * smc_cursor_moved_mirrored() has accepted it.
  */
 #ifndef _NET_SMC_WIRE_CURSOR_H
 #define _NET_SMC_WIRE_CURSOR_H
@@ -17,13 +16,13 @@
 #include <linux/types.h>
 
 /**
- * struct smc_ring - the data area of one receive buffer element
+ * struct smc_ring - the data area of one RMBE or DMB element
  * @first: offset of the first data byte; cursors start here and wrap to here
- * @end: offset one past the last data byte
+ * @end: offset of the first byte after the data area, at most 2^31 - 1
  *
- * An SMC-R element with eye catcher has @first 4 and @end the element size, one
- * without eye catcher has @first 0. Offsets into a DMB are counted from behind
- * its control block: @first 0, @end the usable size. @end is at most 2^31 - 1.
+ * In an SMC-R element with eye catcher, @first is 4 and @end is the element size. In one without
+ * eye catcher, @first is 0. In a DMB, offsets start after the control block: @first is 0 and @end
+ * is the usable size.
  */
 struct smc_ring {
 	u32 first;
@@ -32,7 +31,7 @@ struct smc_ring {
 
 /**
  * struct smc_cursor - a position in a ring
- * @wrap: how often the cursor went around, modulo 2^16
+ * @wrap: number of wraps, modulo 2^16
  * @count: offset of the byte, in the range [first, end) of its ring
  */
 struct smc_cursor {
@@ -50,13 +49,13 @@ struct smc_ring_part {
 	u32 len;
 };
 
-/* How many data bytes a ring holds when it is full */
+/* Capacity of a ring in bytes */
 static inline u32 smc_ring_size(const struct smc_ring *ring)
 {
 	return ring->end - ring->first;
 }
 
-/* Where both cursors of an unused ring stand */
+/* Initial position of both cursors */
 static inline struct smc_cursor smc_cursor_start(const struct smc_ring *ring)
 {
 	return (struct smc_cursor){ .wrap = 0, .count = ring->first };
@@ -74,11 +73,11 @@ static inline bool smc_cursor_inside(struct smc_cursor cursor, const struct smc_
 
 /**
  * smc_cursor_advance() - move a cursor forward
- * @cursor: where it stands, inside the ring
- * @bytes: how far to move it, at most the size of the ring
+ * @cursor: current position, inside the ring
+ * @bytes: distance, at most the size of the ring
  * @ring: the ring
  *
- * Return: the moved cursor.
+ * Return: the new position.
  */
 static inline struct smc_cursor
 smc_cursor_advance(struct smc_cursor cursor, u32 bytes, const struct smc_ring *ring)
@@ -93,13 +92,13 @@ smc_cursor_advance(struct smc_cursor cursor, u32 bytes, const struct smc_ring *r
 }
 
 /**
- * smc_cursor_span() - bytes from one cursor forward to another, one lap at most
- * @from: where to start, inside the ring
- * @to: where to end, inside the ring
+ * smc_cursor_span() - number of bytes from one cursor forward to another, at most one lap
+ * @from: start, inside the ring
+ * @to: end, inside the ring
  * @ring: the ring
  *
- * The wrap counts matter only when the offsets are equal: some peers do not
- * count the consumer's wraps but mirror the producer's.
+ * Wrap counts are compared only if the offsets are equal: some peers do not count the consumer's
+ * wraps but copy the producer's wrap count.
  *
  * Return: 0 to the size of the ring.
  */
@@ -113,14 +112,14 @@ static inline u32 smc_cursor_span(struct smc_cursor from, struct smc_cursor to,
 	return to.wrap == from.wrap ? 0 : smc_ring_size(ring);
 }
 
-/* Bytes written and not yet consumed */
+/* Number of bytes written and not yet consumed */
 static inline u32 smc_cursor_used(struct smc_cursor producer, struct smc_cursor consumer,
 				  const struct smc_ring *ring)
 {
 	return smc_cursor_span(consumer, producer, ring);
 }
 
-/* Bytes that may be written now */
+/* Number of bytes that can be written now */
 static inline u32 smc_cursor_free(struct smc_cursor producer, struct smc_cursor consumer,
 				  const struct smc_ring *ring)
 {
@@ -131,13 +130,11 @@ static inline u32 smc_cursor_free(struct smc_cursor producer, struct smc_cursor 
  * smc_cursor_moved() - check a cursor received from the peer
  * @last: the last accepted value of the same cursor
  * @next: the value received
- * @limit: how far it may have moved: free bytes for a producer, used for a consumer
+ * @limit: maximum distance: free bytes for a producer, used bytes for a consumer
  * @ring: the ring
  *
- * Nothing of @next may be used unless this accepts it.
- *
- * Return: bytes moved, 0 to @limit; -EPROTO if @next lies outside the ring, went
- * backwards, or moved further than @limit.
+ * Return: distance in bytes, 0 to @limit; -EPROTO if @next is outside the ring, moved backwards, or
+ * moved further than @limit.
  */
 static inline int smc_cursor_moved(struct smc_cursor last, struct smc_cursor next, u32 limit,
 				   const struct smc_ring *ring)
@@ -160,16 +157,16 @@ static inline int smc_cursor_moved(struct smc_cursor last, struct smc_cursor nex
 
 /**
  * smc_cursor_moved_mirrored() - the same for a consumer that does not count its wraps
- * @last: the last accepted value of the consumer cursor, with wraps of our own count
+ * @last: the last accepted value of the consumer cursor, with our own wrap count
  * @next: the value received
- * @limit: how many bytes can have been consumed
+ * @limit: maximum distance, used bytes
  * @ring: the ring
  *
- * RFC 7609 can be read so that the consumer's wrap count is a copy of the
- * producer's at the last read. Peers of SMC-R that announced RMBE eye catchers
- * may do so. Keep smc_cursor_advance(@last, result) afterwards, not @next.
+ * RFC 7609 can be read so that the consumer's wrap count is a copy of the producer's at the last
+ * read. SMC-R peers that announced RMBE eye catchers may do that. The caller must store
+ * smc_cursor_advance(@last, result), not @next.
  *
- * Return: bytes moved, 0 to @limit, or -EPROTO.
+ * Return: distance in bytes, 0 to @limit, or -EPROTO.
  */
 static inline int smc_cursor_moved_mirrored(struct smc_cursor last, struct smc_cursor next,
 					    u32 limit, const struct smc_ring *ring)
@@ -184,7 +181,7 @@ static inline int smc_cursor_moved_mirrored(struct smc_cursor last, struct smc_c
 }
 
 /**
- * smc_ring_split() - the contiguous parts of a range that may cross the ring's end
+ * smc_ring_split() - split a range that may cross the ring's end into contiguous parts
  * @ring: the ring
  * @from: first byte of the range, inside the ring
  * @bytes: length of the range, at most the size of the ring

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* EIDs and PNET ids: syntax, padding, and the way back to text */
+/* EIDs and PNET IDs: syntax, padding, conversion to text */
 #include <linux/errno.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -16,7 +16,7 @@ static char to_upper(char c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
 }
 
-/* Length of a padded name without its padding */
+/* Length without the trailing blanks */
 static size_t unpadded_len(const char *text, size_t len)
 {
 	while (len && text[len - 1] == ' ')
@@ -24,9 +24,9 @@ static size_t unpadded_len(const char *text, size_t len)
 	return len;
 }
 
-static int format(const char *text, size_t padded, char *buf, size_t size)
+static int format_name(const char *text, size_t padded, char *buf, size_t size)
 {
-	/* "None" is shown as nothing */
+	/* An ID that is not set has no text */
 	size_t len = text[0] ? unpadded_len(text, padded) : 0;
 
 	if (len >= size)
@@ -40,8 +40,8 @@ static int format(const char *text, size_t padded, char *buf, size_t size)
  * smc_eid_valid() - does an EID obey the syntax?
  * @eid: as received or configured
  *
- * A-Z, 0-9, '-' and '.'; neither of the latter first; no two dots in a row; not
- * empty; blanks only as padding.
+ * A-Z, 0-9, '-' and '.'; the first character is a letter or digit; no two dots in a row; not empty;
+ * blanks only as padding.
  */
 bool smc_eid_valid(const struct smc_eid *eid)
 {
@@ -62,12 +62,12 @@ bool smc_eid_valid(const struct smc_eid *eid)
 }
 
 /**
- * smc_eid_parse() - read an EID that somebody configured
+ * smc_eid_parse() - parse a configured EID
  * @text: with or without padding, not NUL-terminated
  * @len: its length
  * @out: result, padded; undefined on failure
  *
- * Return: 0, or -EINVAL if it violates the syntax.
+ * Return: 0, or -EINVAL if the syntax is wrong.
  */
 int smc_eid_parse(const char *text, size_t len, struct smc_eid *out)
 {
@@ -79,8 +79,8 @@ int smc_eid_parse(const char *text, size_t len, struct smc_eid *out)
 }
 
 /**
- * smc_eid_format() - an EID as text
- * @eid: from the wire or from the configuration
+ * smc_eid_format() - convert an EID to text
+ * @eid: the EID
  * @buf: result, NUL-terminated and without padding
  * @size: its size; SMC_EID_LEN + 1 is always enough
  *
@@ -88,13 +88,12 @@ int smc_eid_parse(const char *text, size_t len, struct smc_eid *out)
  */
 int smc_eid_format(const struct smc_eid *eid, char *buf, size_t size)
 {
-	return format(eid->text, SMC_EID_LEN, buf, size);
+	return format_name(eid->text, SMC_EID_LEN, buf, size);
 }
 
-/**
- * smc_eid_from_seed() - make a system EID
- * @seed: 128 bits which are the same for all that shall match, and for nobody else
- * @out: result: the seed in hexadecimal, which is exactly one EID long
+/*
+ * Build a system EID: the seed in hexadecimal, which fills exactly one EID. Hosts with the same
+ * 128-bit seed match; the seed must be unknown to all others.
  */
 void smc_eid_from_seed(const u8 seed[SMC_EID_SEED_LEN], struct smc_eid *out)
 {
@@ -121,12 +120,12 @@ bool smc_pnetid_valid(const struct smc_pnetid *pnetid)
 }
 
 /**
- * smc_pnetid_parse() - read a PNET id that somebody configured
- * @text: lower case is allowed and becomes upper case; not NUL-terminated
- * @len: its length, padding included if there is any
+ * smc_pnetid_parse() - parse a configured PNET ID
+ * @text: not NUL-terminated; lower case is converted to upper case
+ * @len: its length, including padding
  * @out: result, padded; undefined on failure
  *
- * Return: 0, or -EINVAL if it violates the syntax.
+ * Return: 0, or -EINVAL if the syntax is wrong.
  */
 int smc_pnetid_parse(const char *text, size_t len, struct smc_pnetid *out)
 {
@@ -141,8 +140,8 @@ int smc_pnetid_parse(const char *text, size_t len, struct smc_pnetid *out)
 }
 
 /**
- * smc_pnetid_format() - a PNET id as text
- * @pnetid: the id
+ * smc_pnetid_format() - convert a PNET ID to text
+ * @pnetid: the ID
  * @buf: result, NUL-terminated and without padding
  * @size: its size; SMC_PNETID_LEN + 1 is always enough
  *
@@ -150,5 +149,5 @@ int smc_pnetid_parse(const char *text, size_t len, struct smc_pnetid *out)
  */
 int smc_pnetid_format(const struct smc_pnetid *pnetid, char *buf, size_t size)
 {
-	return format(pnetid->text, SMC_PNETID_LEN, buf, size);
+	return format_name(pnetid->text, SMC_PNETID_LEN, buf, size);
 }

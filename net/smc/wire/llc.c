@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LLC messages: bytes to values and back.
+ * LLC messages: parse and build.
  *
  *	version 1	0 type	1 length	2 reserved	3 flags	4.. body
  *	version 2	0 type	1 length (2 bytes)		3 flags	4.. body
  *
- * Little-endian Linux peers of version 2 send the length, and the number of keys
- * in ADD LINK, in their own byte order. So both readings are tried against the
- * number of bytes received, which cannot lie.
+ * Little-endian Linux peers of version 2 send the length, and the number of rkeys in ADD LINK, in
+ * their own byte order. The parser therefore accepts either byte order, if the value matches the
+ * number of received bytes.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -20,7 +20,7 @@
 #define OPCODE_V2		0x20	/* version 2 in bits 1 to 3 of the type */
 #define OPCODE_TYPE		0x0f
 #define OPCODE_CLASS		0xc0
-#define OPCODE_OPTIONAL		0x80	/* of this class unknown types are discarded */
+#define OPCODE_OPTIONAL		0x80	/* class of message types that are discarded if unknown */
 
 #define FLAG_REPLY		0x80
 #define FLAG_REJECTED		0x40	/* ADD LINK, REQUEST ADD LINK */
@@ -29,15 +29,15 @@
 #define FLAG_NEGATIVE		0x20	/* the RKEY messages */
 #define FLAG_RETRY		0x10	/* CONFIRM RKEY */
 #define FLAG_NO_EYE_CATCHER	0x03	/* CONFIRM LINK */
-#define FLAG_LOW		0x0f	/* reject reason of version 2 */
+#define FLAG_LOW		0x0f	/* reject reason, version 2 */
 #define FLAG_DIRECT		0x80	/* V2 flags of ADD LINK */
 
 #define HEADER_LEN		4
-#define REASON_OFFSET		2	/* of a rejected ADD LINK, version 1 */
+#define REASON_OFFSET		2	/* of the reject reason of ADD LINK, version 1 */
 #define ADD_LINK_V2_LEN		72
 #define RTOKEN_LEN		16
 #define GID_LIST_OFFSET		24
-#define REQUEST_MAX_LEN		156	/* SMC_MAX_GIDS of them */
+#define REQUEST_MAX_LEN		156	/* with SMC_MAX_GIDS entries */
 #define DELETE_RKEY_FIXED_LEN	8
 #define RKEY_LEN		4u
 
@@ -46,7 +46,7 @@ static unsigned int min_uint(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-static u16 swapped(u16 value)
+static u16 swap_bytes(u16 value)
 {
 	return value << 8 | value >> 8;
 }
@@ -107,8 +107,8 @@ static void put_rkeys(struct smc_writer *w, unsigned int n, const u32 *in)
 }
 
 /*
- * Readers stand behind the header, writers as well; the header, the length and
- * the zeros up to 44 bytes are written by the caller.
+ * Parsers and builders start after the header. The caller handles the header and the zero padding
+ * to 44 bytes.
  */
 
 static int parse_confirm_link(struct smc_reader *r, u8 flags, struct smc_llc *out)
@@ -144,7 +144,7 @@ static int build_confirm_link(const struct smc_llc *in, struct smc_writer *w, u8
 	return 0;
 }
 
-/* Fields that only ADD LINK of version 2 has. On failure none of them is set. */
+/* The fields that only version 2 of ADD LINK has. On failure, this function sets no field */
 static int parse_add_link_v2(struct smc_reader *r, struct smc_llc *out)
 {
 	struct smc_llc_add_link *msg = &out->add_link;
@@ -153,7 +153,7 @@ static int parse_add_link_v2(struct smc_reader *r, struct smc_llc *out)
 	u8 flags;
 	u16 count;
 
-	/* A rejection may end here; nothing else may */
+	/* Only a rejection may end here */
 	if (r->len < ADD_LINK_V2_LEN)
 		return msg->rejected && r->len == SMC_LLC_LEN ? 0 : -EPROTO;
 	if ((r->len - ADD_LINK_V2_LEN) % RTOKEN_LEN)
@@ -166,7 +166,7 @@ static int parse_add_link_v2(struct smc_reader *r, struct smc_llc *out)
 	get_gid(r, out->version, &target);
 	smc_skip(r, 8);
 	count = smc_get_be16(r);
-	if (count != nr_rtokens && swapped(count) != nr_rtokens)
+	if (count != nr_rtokens && swap_bytes(count) != nr_rtokens)
 		return -ENOMSG;
 
 	if (out->reply)
@@ -203,7 +203,10 @@ static int parse_add_link(struct smc_reader *r, u8 flags, struct smc_llc *out)
 		return 0;
 	if (msg->rejected || memcmp(msg->mac, no_mac, sizeof(no_mac)))
 		err = parse_add_link_v2(r, out);
-	/* No other answer comes: the server must not wait for one, nor take the link down */
+	/*
+	 * A malformed reply must not make the server wait for another reply or take the link down:
+	 * report it as @unfit.
+	 */
 	if (err && out->reply) {
 		msg->unfit = !msg->rejected;
 		err = 0;
@@ -308,8 +311,8 @@ static int parse_request_add_link(struct smc_reader *r, u8 flags, struct smc_llc
 	msg->nr_gids = smc_get_u8(r);
 	smc_skip(r, 3);
 	/*
-	 * One entry makes 44 bytes, so there is never any padding; and no request is
-	 * so long that more than SMC_MAX_GIDS fit, see kinds[].
+	 * One entry makes 44 bytes, so a request has no padding. The maximum length in kinds[]
+	 * limits the number of entries to SMC_MAX_GIDS.
 	 */
 	if (r->len - r->pos != msg->nr_gids * sizeof(struct smc_gid)) {
 		msg->nr_gids = 0;
@@ -351,7 +354,7 @@ static int parse_confirm_rkey(struct smc_reader *r, u8 flags, struct smc_llc *ou
 	msg->negative = out->reply && flags & FLAG_NEGATIVE;
 	msg->retry = msg->negative && flags & FLAG_RETRY;
 	msg->nr_others = smc_get_u8(r);
-	/* Version 2 has no continuation that could carry more */
+	/* Version 2 has no continuation message for the rest */
 	if (out->version == 2 && msg->nr_others > SMC_LLC_OTHERS)
 		return -EPROTO;
 	msg->rkey = smc_get_be32(r);
@@ -463,13 +466,13 @@ static int build_test_link(const struct smc_llc *in, struct smc_writer *w, u8 *f
 }
 
 /**
- * struct kind - a kind of message
- * @name: for messages to people
- * @versions: in which versions it exists, as set of V1 and V2
- * @max_request: longest request of version 2
- * @max_reply: longest reply of version 2
- * @parse: reads the body
- * @build: writes the body and adds to the flags
+ * struct kind - a message type
+ * @name: for messages and traces
+ * @versions: versions in which it exists, a set of V1 and V2
+ * @max_request: length of the longest request, version 2
+ * @max_reply: length of the longest reply, version 2
+ * @parse: parses the body
+ * @build: builds the body and adds to the flags
  */
 struct kind {
 	const char *name;
@@ -531,27 +534,26 @@ static const struct kind *find_kind(u8 type, u8 version)
 	return &kinds[type];
 }
 
-/* What the header of version 2 says about the length */
+/* Check the length in a version 2 header against the number of received bytes */
 static int check_length_v2(const struct kind *kind, size_t len, u16 length, bool reply)
 {
 	if (len < SMC_LLC_LEN || len > (reply ? kind->max_reply : kind->max_request))
 		return -EPROTO;
-	if (length != len && swapped(length) != len)
+	if (length != len && swap_bytes(length) != len)
 		return -ENOMSG;
 	return 0;
 }
 
 /**
- * smc_llc_parse() - read a message
- * @buf: what was received, with a first byte other than SMC_CDC_TYPE
+ * smc_llc_parse() - parse a message
+ * @buf: received bytes; the first byte is not SMC_CDC_TYPE
  * @len: number of bytes received
  * @out: result; its contents are undefined on failure
  *
- * Whether version, type and direction suit the state of the link is not known
- * here.
+ * Does not check whether version, type and direction are valid in the state of the link.
  *
- * Return: 0; -ENOMSG if the message must be ignored; -EPROTO if the peer broke
- * the protocol and the link must go down (RFC 7609, C.7.1).
+ * Return: 0; -ENOMSG if the message must be ignored; -EPROTO if the peer violated the protocol and
+ * the link must go down (RFC 7609, C.7.1).
  */
 int smc_llc_parse(const void *buf, size_t len, struct smc_llc *out)
 {
@@ -602,14 +604,14 @@ int smc_llc_parse(const void *buf, size_t len, struct smc_llc *out)
 }
 
 /**
- * smc_llc_build() - write a message
- * @in: what it says. Fields that do not belong to the version, or to a request
- *	or reply, are not looked at
+ * smc_llc_build() - build a message
+ * @in: the message. Fields that do not belong to the version, or to a request or reply, are
+ *	ignored
  * @buf: buffer
  * @size: its size; SMC_LLC_BUILD_MAX is always enough
  *
- * Return: length of the message; -EINVAL if @in cannot be said, -ENOSPC if it
- * does not fit into @buf.
+ * Return: length of the message; -EINVAL if a value of @in is out of range; -ENOSPC if @buf is too
+ * small.
  */
 int smc_llc_build(const struct smc_llc *in, void *buf, size_t size)
 {
@@ -648,7 +650,7 @@ int smc_llc_build(const struct smc_llc *in, void *buf, size_t size)
 	return w.pos;
 }
 
-/* For messages to people, never NULL */
+/* Name for messages and traces, never NULL */
 const char *smc_llc_type_name(u8 type)
 {
 	if (type >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[type].name)

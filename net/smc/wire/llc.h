@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link layer control: messages over a link of SMC-R that manage links, link
- * groups and memory keys.
+ * Link layer control (LLC): messages over a link of SMC-R that manage links, link groups and rkeys.
  *
- * Version 1 (RFC 7609, A.3) has messages of 44 bytes. Version 2 has other type
- * codes, a length of two bytes, and messages of up to 8192 bytes which make the
- * two continuation messages unnecessary. Both are the same struct here. Request
- * and reply share their type.
+ * Version 1 (RFC 7609, A.3) has messages of 44 bytes. Version 2 has other type codes, a 16-bit
+ * length, and messages of up to 8192 bytes, which replace the two continuation messages. Both
+ * versions use the same structs here. Request and reply have the same type.
  */
 #ifndef _NET_SMC_WIRE_LLC_H
 #define _NET_SMC_WIRE_LLC_H
@@ -15,12 +13,12 @@
 
 #include "clc.h"
 
-#define SMC_LLC_LEN		44	/* most messages; never less */
-#define SMC_LLC_BUILD_MAX	4152	/* no message that we build is longer */
+#define SMC_LLC_LEN		44	/* minimum length, and that of most messages */
+#define SMC_LLC_BUILD_MAX	4152	/* longest message that this implementation builds */
 #define SMC_LLC_RECEIVE_MAX	8192	/* size of receive buffers for version 2 */
 
 #define SMC_LLC_MAX_RTOKENS	255
-#define SMC_LLC_MAX_RKEYS	255	/* of one DELETE RKEY; 8 in version 1 */
+#define SMC_LLC_MAX_RKEYS	255	/* in one DELETE RKEY; 8 in version 1 */
 #define SMC_LLC_V1_MAX_RKEYS	8
 #define SMC_LLC_CONT_RTOKENS	2	/* in one ADD LINK CONTINUATION */
 #define SMC_LLC_OTHERS		2	/* other links in one CONFIRM RKEY */
@@ -28,16 +26,16 @@
 #define SMC_LLC_REPLY_RKEYS	8	/* in a negative reply to DELETE RKEY */
 
 /**
- * enum smc_llc_type - type code without its version
- * @SMC_LLC_CONFIRM_LINK: this link works
- * @SMC_LLC_ADD_LINK: let us have another link
- * @SMC_LLC_ADD_LINK_CONT: keys of all RMBs on the new link (version 1)
- * @SMC_LLC_DELETE_LINK: this link, or the group, ends
- * @SMC_LLC_REQUEST_ADD_LINK: the client could have another link (version 2)
- * @SMC_LLC_CONFIRM_RKEY: here is a new RMB
- * @SMC_LLC_TEST_LINK: are you there?
- * @SMC_LLC_CONFIRM_RKEY_CONT: more keys of the new RMB (version 1)
- * @SMC_LLC_DELETE_RKEY: these RMBs are gone
+ * enum smc_llc_type - message type, without the version bits
+ * @SMC_LLC_CONFIRM_LINK: test a new link
+ * @SMC_LLC_ADD_LINK: offer another link
+ * @SMC_LLC_ADD_LINK_CONT: rkeys of all RMBs on the new link (version 1)
+ * @SMC_LLC_DELETE_LINK: end a link or the whole group
+ * @SMC_LLC_REQUEST_ADD_LINK: the client asks the server for another link (version 2)
+ * @SMC_LLC_CONFIRM_RKEY: announce a new RMB
+ * @SMC_LLC_TEST_LINK: keepalive
+ * @SMC_LLC_CONFIRM_RKEY_CONT: more rkeys of the new RMB (version 1)
+ * @SMC_LLC_DELETE_RKEY: RMBs are deregistered
  */
 enum smc_llc_type {
 	SMC_LLC_CONFIRM_LINK = 1,
@@ -51,16 +49,16 @@ enum smc_llc_type {
 	SMC_LLC_DELETE_RKEY = 9,
 };
 
-/* Why an ADD LINK was rejected; other values occur */
+/* Why an ADD LINK was rejected; peers may send other values */
 enum smc_llc_reject {
 	SMC_LLC_REJECT_NO_PATH = 1,	/* no alternate path, or no resources */
 	SMC_LLC_REJECT_MTU = 2,		/* invalid MTU value */
 };
 
 /**
- * struct smc_llc_rtoken - an RMB as seen from the link that is being added
- * @reference_rkey: key of the RMB on the link that carries the message
- * @rkey: key of the RMB on the new link
+ * struct smc_llc_rtoken - rkey and address of an RMB on the new link
+ * @reference_rkey: rkey of the RMB on the link that carries the message
+ * @rkey: rkey of the RMB on the new link
  * @addr: address of the RMB on the new link
  */
 struct smc_llc_rtoken {
@@ -70,9 +68,9 @@ struct smc_llc_rtoken {
 };
 
 /**
- * struct smc_llc_other_link - an RMB as seen from another link of the group
- * @link_num: that link
- * @rkey: key of the RMB on that link
+ * struct smc_llc_other_link - rkey and address of an RMB on another link
+ * @link_num: number of that link
+ * @rkey: rkey of the RMB on that link
  * @addr: address of the RMB on that link
  */
 struct smc_llc_other_link {
@@ -83,15 +81,15 @@ struct smc_llc_other_link {
 
 /**
  * struct smc_llc_confirm_link - CONFIRM LINK
- * @mac: the sender's RDMA port
- * @gid: the sender's RDMA port
+ * @mac: MAC address of the sender's RDMA port
+ * @gid: GID of the sender's RDMA port
  * @qpn: the sender's queue pair
- * @link_num: number of the link, given by the server
- * @link_user_id: the sender's name for the link, for display only
+ * @link_num: number of the link, assigned by the server
+ * @link_user_id: the sender's ID of the link, for display only
  * @max_links: links per group
  * @max_conns: connections per group (version 2)
- * @no_eye_catcher: the sender's RMB elements have no eye catcher, all of an
- *	element carries data. An extension of Linux peers; RFC 7609 has eye catchers
+ * @no_eye_catcher: the sender's RMBEs have no eye catcher: cursors start at offset 0. This is
+ *	an extension of Linux peers; RFC 7609 requires eye catchers
  */
 struct smc_llc_confirm_link {
 	u8 mac[6];
@@ -106,17 +104,17 @@ struct smc_llc_confirm_link {
 
 /**
  * struct smc_llc_add_link - ADD LINK
- * @rejected: in a reply: no
+ * @rejected: reply: the receiver refuses the link
  * @reject_reason: enum smc_llc_reject, or any other value up to 15
- * @unfit: in a reply: the peer accepts, but the fields contradict each other (version 2)
- * @mac: the sender's RDMA port for the new link
- * @gid: the sender's RDMA port for the new link
+ * @unfit: reply: the peer accepts, but its fields contradict each other (version 2)
+ * @mac: MAC address of the sender's RDMA port for the new link
+ * @gid: GID of the sender's RDMA port for the new link
  * @qpn: the sender's queue pair for the new link
- * @psn: its initial packet sequence number
- * @mtu: path MTU code, see smc_clc_mtu_bytes(); a reserved one must be rejected
- * @link_num: number of the new link, given by the server
- * @direct: in a reply: the link stays within one subnet (version 2)
- * @target_gid: in a request: the client's port the server would like (version 2)
+ * @psn: initial packet sequence number of that queue pair
+ * @mtu: path MTU code, see smc_clc_mtu_bytes(); the receiver must reject a reserved code
+ * @link_num: number of the new link, assigned by the server
+ * @direct: reply: the link stays within one subnet (version 2)
+ * @target_gid: request: the client's port that the server prefers (version 2)
  * @nr_rtokens: number of @rtokens (version 2)
  * @rtokens: all RMBs of the sender (version 2)
  */
@@ -138,9 +136,9 @@ struct smc_llc_add_link {
 
 /**
  * struct smc_llc_add_link_cont - ADD LINK CONTINUATION
- * @link_num: the new link
- * @nr_left: RMBs still to be sent, those in @rtokens included
- * @rtokens: the first of them, as many as fit
+ * @link_num: number of the new link
+ * @nr_left: number of RMBs still to be sent, including those in @rtokens
+ * @rtokens: the next RMBs, as many as fit
  */
 struct smc_llc_add_link_cont {
 	u8 link_num;
@@ -150,9 +148,9 @@ struct smc_llc_add_link_cont {
 
 /**
  * struct smc_llc_delete_link - DELETE LINK
- * @all: all links, the group ends
+ * @all: all links are deleted, the group ends
  * @orderly: the link still works
- * @link_num: the link, 0 if @all
+ * @link_num: number of the link, 0 if @all
  * @reason: enum smc_link_reason, or any other value
  */
 struct smc_llc_delete_link {
@@ -164,11 +162,11 @@ struct smc_llc_delete_link {
 
 /**
  * struct smc_llc_request_add_link - REQUEST ADD LINK (version 2)
- * @rejected: in a reply: no
+ * @rejected: reply: the server refuses
  * @reject_reason: any value up to 15
- * @bad_gids: the list of GIDs contradicted itself and was left out
- * @nr_gids: number of @gids; 1 to 8 in a good request, 0 in a reply
- * @gids: addresses of the client's RDMA ports, that of the active link first
+ * @bad_gids: the number of GIDs does not match the length; @gids is empty
+ * @nr_gids: number of @gids; 1 to 8 in a valid request, 0 in a reply
+ * @gids: addresses of the client's RDMA ports, starting with that of the active link
  */
 struct smc_llc_request_add_link {
 	bool rejected;
@@ -180,13 +178,12 @@ struct smc_llc_request_add_link {
 
 /**
  * struct smc_llc_confirm_rkey - CONFIRM RKEY
- * @negative: in a reply: no
- * @retry: in a negative reply: try again when the configuration change is done
- * @rkey: key of the RMB on the link that carries the message
+ * @negative: reply: the receiver cannot use the RMB
+ * @retry: negative reply: send the request again after the configuration change
+ * @rkey: rkey of the RMB on the link that carries the message
  * @addr: address of the RMB on that link
- * @nr_others: other links to be communicated, those in @others included
- * @others: the first of them, as many as fit. The rest comes in continuations
- *	(version 1)
+ * @nr_others: number of other links to be announced, including those in @others
+ * @others: the first of them, as many as fit. Continuations carry the rest (version 1)
  */
 struct smc_llc_confirm_rkey {
 	bool negative;
@@ -199,9 +196,9 @@ struct smc_llc_confirm_rkey {
 
 /**
  * struct smc_llc_confirm_rkey_cont - CONFIRM RKEY CONTINUATION (version 1)
- * @negative: in a reply: no
- * @nr_left: other links still to be communicated, those in @others included
- * @others: the first of them, as many as fit
+ * @negative: reply: the receiver cannot use the RMB
+ * @nr_left: number of other links still to be announced, including those in @others
+ * @others: the next of them, as many as fit
  */
 struct smc_llc_confirm_rkey_cont {
 	bool negative;
@@ -211,12 +208,12 @@ struct smc_llc_confirm_rkey_cont {
 
 /**
  * struct smc_llc_delete_rkey - DELETE RKEY
- * @negative: in a reply: some RMBs were not deleted
- * @nr_rkeys: number of keys in the request, repeated in the reply
- * @error_mask: in a negative reply of version 1: those not deleted, 0x80 is the first
- * @nr_failed: in a negative reply of version 2: how many were not deleted
- * @rkeys: keys on the link that carries the message. In a reply of version 2
- *	only those not deleted, and of these only the first 8
+ * @negative: reply: some RMBs were not deleted
+ * @nr_rkeys: number of rkeys in the request, repeated in the reply
+ * @error_mask: negative reply of version 1: rkeys that were not deleted, 0x80 is the first
+ * @nr_failed: negative reply of version 2: number of rkeys that were not deleted
+ * @rkeys: rkeys on the link that carries the message. A reply of version 2 contains only
+ *	those that were not deleted, at most 8
  */
 struct smc_llc_delete_rkey {
 	bool negative;
@@ -228,14 +225,14 @@ struct smc_llc_delete_rkey {
 
 /**
  * struct smc_llc_test_link - TEST LINK
- * @data: repeated in the reply
+ * @data: the reply repeats it
  */
 struct smc_llc_test_link {
 	u8 data[16];
 };
 
 /**
- * struct smc_llc - any message. With 4 KiB it is too large for the stack
+ * struct smc_llc - any message; with 4 KiB too large for the stack
  * @version: 1 or 2
  * @type: enum smc_llc_type
  * @reply: reply, not request

@@ -5,7 +5,7 @@
 
 #include "reason.h"
 
-/* Short names are those which the monitoring tools print, where they have one */
+/* The names are those that the monitoring tools print, if they have one */
 const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT] = {
 	/* LLC DELETE LINK */
 	{ SMC_LINK_LOST_PATH, "LOST_PATH", "path or device lost", -ENETDOWN, true },
@@ -16,7 +16,7 @@ const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT] = {
 	  -ECONNABORTED, true },
 	{ SMC_LINK_UNKNOWN, "UNKNOWN_LINK", "no such link", -ENOLINK, false },
 
-	/* Resources and time */
+	/* Resources and timeouts */
 	{ SMC_REASON_NO_MEMORY, "MEMORY", "out of memory", -ENOMEM, true },
 	{ SMC_REASON_TIMEOUT_CONFIRM_LINK, "TIMEOUT_CL", "timeout waiting for CONFIRM LINK",
 	  -ETIMEDOUT, true },
@@ -67,7 +67,7 @@ const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT] = {
 	{ SMC_REASON_INDIRECT, "INDIRECT", "direct and indirect link differ from peer",
 	  -EHOSTUNREACH, false },
 
-	/* Our own */
+	/* Specific to this implementation */
 	{ SMC_REASON_MALFORMED, "MALFORMED", "malformed CLC message", -EPROTO, false },
 	{ SMC_REASON_RESERVED_VALUE, "RESERVED", "reserved buffer size or MTU code",
 	  -EPROTO, false },
@@ -93,7 +93,7 @@ const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT] = {
 	{ SMC_REASON_LINK_BUFFER, "REGBUF", "buffer registration failed", -ENOMEM, true },
 };
 
-/* The table is sorted, so halve the range that can hold the code */
+/* Binary search. Return: the row, or NULL */
 const struct smc_reason_info *smc_reason_find(u32 code)
 {
 	unsigned int low = 0, high = SMC_REASON_COUNT;
@@ -119,7 +119,7 @@ const char *smc_reason_name(u32 code)
 	return info ? info->name : "UNKNOWN";
 }
 
-/* One line for people, never NULL */
+/* Description in one line, never NULL */
 const char *smc_reason_text(u32 code)
 {
 	const struct smc_reason_info *info = smc_reason_find(code);
@@ -128,10 +128,10 @@ const char *smc_reason_text(u32 code)
 }
 
 /**
- * smc_reason_from_errno() - why a local operation of the handshake failed
+ * smc_reason_from_errno() - convert the error of a local operation to a reason
  * @error: negative errno
  *
- * For failures that have no better reason known where they happen.
+ * For errors whose origin has not set a more exact reason.
  *
  * Return: an enum smc_reason.
  */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a connection is not an SMC connection, or a link is no more.
+ * Reason codes: why a connection falls back to TCP, and why a link ends.
  *
- * The code of a decline goes out in the CLC Decline, into the fallback
- * statistics and to the monitoring tools. Specifications leave the values to
- * each operating system; up to SMC_REASON_LINK_BUFFER they are those which
- * Linux peers use and the tools know, the block 0x0310 is our own.
+ * A fallback code is sent in the CLC Decline, counted in the fallback statistics and shown by the
+ * tools. The specifications leave the values to each operating system. These are the values of
+ * Linux peers, which the tools know; the block 0x03100000 to 0x03100009 is specific to this
+ * implementation.
  */
 #ifndef _NET_SMC_WIRE_REASON_H
 #define _NET_SMC_WIRE_REASON_H
 
 #include <linux/types.h>
 
-/* Decline and fallback codes; reason.c says what they mean */
+/* Decline and fallback codes; reason.c describes them */
 enum smc_reason {
 	SMC_REASON_NONE			= 0,
 	SMC_REASON_NO_MEMORY		= 0x01010000,
@@ -65,12 +65,12 @@ enum smc_reason {
 
 /**
  * enum smc_link_reason - reason codes of LLC DELETE LINK (RFC 7609, A.3.4)
- * @SMC_LINK_LOST_PATH: the path or the device is gone
- * @SMC_LINK_OPERATOR: an operator asked for it
- * @SMC_LINK_INACTIVE: nobody used it
- * @SMC_LINK_PROTOCOL: the peer broke the LLC protocol
+ * @SMC_LINK_LOST_PATH: the path or the device is lost
+ * @SMC_LINK_OPERATOR: an operator terminated the link
+ * @SMC_LINK_INACTIVE: the link was not used
+ * @SMC_LINK_PROTOCOL: the peer violated the LLC protocol
  * @SMC_LINK_ASYMMETRIC: an asymmetric link is no longer needed
- * @SMC_LINK_UNKNOWN: response only: there is no such link
+ * @SMC_LINK_UNKNOWN: response only: the link does not exist
  */
 enum smc_link_reason {
 	SMC_LINK_LOST_PATH	= 0x00010000,
@@ -84,10 +84,10 @@ enum smc_link_reason {
 /**
  * struct smc_reason_info - one row of the table
  * @code: an enum smc_reason or enum smc_link_reason
- * @name: short name as statistics print it
- * @text: for people, one line without full stop
+ * @name: short name for statistics
+ * @text: description, one line without full stop
  * @error: negative errno of an operation that failed for this reason
- * @retry: the cause is local and passes; a later connection may succeed
+ * @retry: the cause is local and temporary; a later connection may succeed
  */
 struct smc_reason_info {
 	u32 code;
@@ -97,7 +97,7 @@ struct smc_reason_info {
 	bool retry;
 };
 
-/* The table, sorted by code; an index into it can serve as counter index */
+/* Sorted by code; statistics use the index as counter index */
 #define SMC_REASON_COUNT	52
 
 extern const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT];
