@@ -9,7 +9,7 @@
 #include "../share.h"
 #include "netlink.h"
 
-/* Which attribute shows which counter; the order is that of the messages */
+/* Which attribute shows which counter, in the order of the attributes in the message */
 struct row {
 	u8 attr;
 	u8 stat;
@@ -18,7 +18,7 @@ struct row {
 #define SIZES(attr, stat)	{ SMC_NLA_STATS_T_##attr, SMC_STAT_##stat }
 #define EVENT(attr, stat)	{ SMC_NLA_STATS_RMB_##attr, SMC_STAT_##stat }
 #define COUNT(attr, stat)	{ SMC_NLA_STATS_T_##attr, SMC_STAT_##stat }
-#define NEVER			SMC_STAT_MAX	/* an event that does not exist here */
+#define NEVER			SMC_STAT_MAX	/* this implementation has no such event */
 
 static const struct row tx_events[] = {
 	EVENT(REUSE_CNT, TX_REUSED),
@@ -82,10 +82,10 @@ static const struct row events[] = {
 };
 
 /**
- * struct source - where counters are read, and where they go
+ * struct source - where to read counters and where to write attributes
  * @skb: message
- * @stats: of the namespace
- * @mode: which technology
+ * @stats: counters of the namespace
+ * @mode: SMC-D or SMC-R
  */
 struct source {
 	struct sk_buff *skb;
@@ -93,7 +93,7 @@ struct source {
 	enum smc_mode mode;
 };
 
-static u64 value(const struct source *from, unsigned int stat)
+static u64 read_counter(const struct source *from, unsigned int stat)
 {
 	return stat == NEVER ? 0 : smc_stats_sum(from->stats, from->mode, stat);
 }
@@ -104,12 +104,15 @@ static int put_rows(const struct source *from, const struct row *rows, unsigned 
 	int err = 0;
 
 	for (i = 0; i < nr && !err; i++)
-		err = nla_put_u64_64bit(from->skb, rows[i].attr, value(from, rows[i].stat),
+		err = nla_put_u64_64bit(from->skb, rows[i].attr, read_counter(from, rows[i].stat),
 					SMC_NLA_STATS_T_PAD);
 	return err;
 }
 
-/* A connection may be counted out on another CPU than in: the sum can dip below zero */
+/*
+ * A connection may decrement a gauge on another CPU than the one that incremented it, so the sum
+ * over all CPUs can be negative for a moment.
+ */
 static int put_gauges(const struct source *from)
 {
 	unsigned int i;
@@ -117,7 +120,7 @@ static int put_gauges(const struct source *from)
 
 	for (i = 0; i < ARRAY_SIZE(gauges) && !err; i++)
 		err = nla_put_uint(from->skb, gauges[i].attr,
-				   max_t(s64, value(from, gauges[i].stat), 0));
+				   max_t(s64, read_counter(from, gauges[i].stat), 0));
 	return err;
 }
 
@@ -142,13 +145,13 @@ static int put_sizes(const struct source *from, const struct row *row)
 		return -EMSGSIZE;
 	for (i = 0; i < SMC_STAT_SIZES; i++)
 		if (nla_put_u64_64bit(from->skb, SMC_NLA_STATS_PLOAD_8K + i,
-				      value(from, row->stat + i), SMC_NLA_STATS_PLOAD_PAD))
+				      read_counter(from, row->stat + i), SMC_NLA_STATS_PLOAD_PAD))
 			return -EMSGSIZE;
 	nla_nest_end(from->skb, nest);
 	return 0;
 }
 
-/* All inner nests, also of a technology that nobody uses: tools rely on them */
+/* Tools need all nested attributes, also those of a technology that is not in use */
 static int put_technology(const struct source *from, int attr)
 {
 	struct nlattr *nest = nla_nest_start(from->skb, attr);
@@ -225,7 +228,7 @@ static int put_stats(struct sk_buff *skb, struct net *net)
 }
 
 /**
- * smc_netlink_get_stats() - all counters, in one message
+ * smc_netlink_get_stats() - dump all counters, in one message
  * @skb: answer
  * @cb: dump
  *
@@ -247,14 +250,14 @@ int smc_netlink_get_stats(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-#define REASONS_MAX	30	/* of each side: what the tools have room for */
+#define REASONS_MAX	30	/* per role: the tools have no space for more */
 
 /**
- * struct fallbacks - a dump of the fallback counters
+ * struct fallbacks - state of a dump of the fallback counters
  * @total: by enum smc_role
- * @count: by enum smc_role and index into smc_reason_table; 0 for what is not shown
- * @next: number of the next counter, sides one after the other
- * @told_total: a message with the totals was sent
+ * @count: by enum smc_role and index into smc_reason_table; 0 for reasons that are not shown
+ * @next: number of the next counter: all reasons of the server, then all of the client
+ * @told_total: a message with the totals is in the dump
  */
 struct fallbacks {
 	u64 total[2];
@@ -263,7 +266,7 @@ struct fallbacks {
 	bool told_total;
 };
 
-/* Show the most frequent ones, if there are more than can be shown */
+/* Keep the REASONS_MAX most frequent reasons, and clear the others */
 static void limit_reasons(u64 *count)
 {
 	unsigned int i, shown = 0;
@@ -281,7 +284,7 @@ static void limit_reasons(u64 *count)
 }
 
 /**
- * smc_netlink_start_fback_stats() - take a copy, so that all messages fit together
+ * smc_netlink_start_fback_stats() - copy the counters, so that all messages are consistent
  * @cb: dump
  *
  * Return: 0 or -ENOMEM.
@@ -303,12 +306,6 @@ int smc_netlink_start_fback_stats(struct netlink_callback *cb)
 	return 0;
 }
 
-/**
- * smc_netlink_done_fback_stats() - the dump is over
- * @cb: dump
- *
- * Return: 0.
- */
 int smc_netlink_done_fback_stats(struct netlink_callback *cb)
 {
 	kfree((void *)cb->args[0]);
@@ -343,7 +340,7 @@ static int put_fallback(struct sk_buff *skb, const struct fallbacks *dump, enum 
 }
 
 /**
- * smc_netlink_get_fback_stats() - fallbacks by side and reason
+ * smc_netlink_get_fback_stats() - dump the fallbacks by role and reason
  * @skb: answer
  * @cb: dump
  *
@@ -354,7 +351,7 @@ int smc_netlink_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb
 	struct fallbacks *dump = (struct fallbacks *)cb->args[0];
 
 	for (; dump->next < 2 * SMC_REASON_COUNT; dump->next++) {
-		/* The side of servers first */
+		/* Tools expect the server's reasons first */
 		enum smc_role role = dump->next < SMC_REASON_COUNT ? SMC_SERVER : SMC_CLIENT;
 		unsigned int reason = dump->next % SMC_REASON_COUNT;
 		void *header;

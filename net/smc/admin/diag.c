@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sock_diag for AF_SMC: a dump of the sockets of a namespace, or one of them.
+ * sock_diag for AF_SMC: dump the sockets of a namespace, or show one of them.
  *
- * Between two sockets a dump keeps the number of the last one, and no lock. So it costs those who
- * connect nothing, and sockets may come and go.
+ * Between two sockets, a dump stores only the number of the last socket and holds no lock. A dump
+ * therefore does not delay connect() or close().
  */
 
 #include <linux/in.h>
@@ -15,7 +15,7 @@
 
 #include "../sock/inspect.h"
 
-/* Values of diag_state beside those of a connection */
+/* Values of diag_state that are not states of a connection */
 enum {
 	DIAG_ACTIVE	= 1,
 	DIAG_INIT	= 2,
@@ -24,12 +24,12 @@ enum {
 };
 
 /**
- * struct query - what was asked for
- * @req: the request; zero where it was shorter
+ * struct query - a parsed request
+ * @req: the request; zero after the end of a shorter one
  * @states: set of bits 1 << diag_state, 0 for all
  * @modes: set of bits 1 << diag_mode, 0 for all
  * @inode: inode number, 0 for all
- * @number: of the last socket that was looked at (dump)
+ * @number: dump: number of the last socket that was processed
  */
 struct query {
 	struct smc_diag_req req;
@@ -64,8 +64,9 @@ static int parse_attrs(const struct nlmsghdr *nlh, struct query *query,
 	return 0;
 }
 
-/* Old tools may send less than a whole request; the core has seen to two bytes */
-static int parse(const struct nlmsghdr *nlh, struct query *query, struct netlink_ext_ack *extack)
+/* Old tools may send a shorter request; sock_diag ensures the first two bytes */
+static int parse_request(const struct nlmsghdr *nlh, struct query *query,
+			 struct netlink_ext_ack *extack)
 {
 	size_t len = nlmsg_len(nlh);
 
@@ -87,7 +88,7 @@ static u8 fallback_state(const struct smc_sock_info *info)
 	}
 }
 
-static u8 state_of(const struct smc_sock_info *info)
+static u8 get_diag_state(const struct smc_sock_info *info)
 {
 	if (info->connected)
 		return info->conn.state;
@@ -106,24 +107,24 @@ static u8 state_of(const struct smc_sock_info *info)
 	}
 }
 
-static u8 mode_of(const struct smc_sock_info *info)
+static u8 get_diag_mode(const struct smc_sock_info *info)
 {
 	if (info->state == SMC_SOCK_FALLBACK)
 		return SMC_DIAG_MODE_FALLBACK_TCP;
 	if (info->connected && info->conn.mode == SMC_MODE_D)
 		return SMC_DIAG_MODE_SMCD;
-	return SMC_DIAG_MODE_SMCR;	/* also stands for: not decided */
+	return SMC_DIAG_MODE_SMCR;	/* also used if the mode is not decided yet */
 }
 
-static void describe(const struct smc_sock_info *info, struct user_namespace *user_ns,
-		     struct smc_diag_msg *out)
+static void build_diag_msg(const struct smc_sock_info *info, struct user_namespace *user_ns,
+			   struct smc_diag_msg *out)
 {
 	struct sock *sk = info->sk;
 
 	memset(out, 0, sizeof(*out));
 	out->diag_family = sk->sk_family;
-	out->diag_state = state_of(info);
-	out->diag_mode = mode_of(info);
+	out->diag_state = get_diag_state(info);
+	out->diag_mode = get_diag_mode(info);
 	out->diag_shutdown = info->shutdown;
 	out->id.idiag_sport = info->local_port;
 	out->id.idiag_dport = info->peer_port;
@@ -140,7 +141,7 @@ static bool is_any(const __be32 address[4])
 	return !(address[0] | address[1] | address[2] | address[3]);
 }
 
-static bool is_no_cookie(const __u32 cookie[2])
+static bool is_unset_cookie(const __u32 cookie[2])
 {
 	return cookie[0] == cookie[1] && (!cookie[0] || cookie[0] == INET_DIAG_NOCOOKIE);
 }
@@ -155,11 +156,11 @@ static bool id_matches(const struct inet_diag_sockid *want, const struct inet_di
 	       (is_any(want->idiag_dst) ||
 		!memcmp(want->idiag_dst, is->idiag_dst, sizeof(is->idiag_dst))) &&
 	       (!want->idiag_if || want->idiag_if == is->idiag_if) &&
-	       (is_no_cookie(want->idiag_cookie) ||
+	       (is_unset_cookie(want->idiag_cookie) ||
 		!memcmp(want->idiag_cookie, is->idiag_cookie, sizeof(is->idiag_cookie)));
 }
 
-static bool matches(const struct query *query, const struct smc_diag_msg *msg)
+static bool matches_query(const struct query *query, const struct smc_diag_msg *msg)
 {
 	return (!query->states || query->states & BIT(msg->diag_state)) &&
 	       (!query->modes || query->modes & BIT(msg->diag_mode)) &&
@@ -167,17 +168,20 @@ static bool matches(const struct query *query, const struct smc_diag_msg *msg)
 	       id_matches(&query->req.id, &msg->id);
 }
 
-static bool wants(const struct query *query, int extension)
+static bool wants_extension(const struct query *query, int extension)
 {
 	return query->req.diag_ext & BIT(extension - 1);
 }
 
-static struct smc_diag_cursor cursor(struct smc_cursor from)
+static struct smc_diag_cursor convert_cursor(struct smc_cursor from)
 {
 	return (struct smc_diag_cursor){ .wrap = from.wrap, .count = from.count };
 }
 
-/* Where data is written straight to the peer, what was sent is there, and nothing else */
+/*
+ * The ABI distinguishes prepared, sent and completed data; this implementation has only one cursor
+ * for all of them.
+ */
 static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 {
 	const struct smc_diag_conninfo info = {
@@ -185,17 +189,17 @@ static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 		.sndbuf_size	= conn->ends.send_buffer,
 		.rmbe_size	= conn->rx_bytes,
 		.peer_rmbe_size	= conn->tx_bytes,
-		.rx_prod	= cursor(conn->rx_produced),
-		.rx_cons	= cursor(conn->rx_consumed),
-		.tx_prod	= cursor(conn->tx_produced),
-		.tx_cons	= cursor(conn->tx_consumed),
+		.rx_prod	= convert_cursor(conn->rx_produced),
+		.rx_cons	= convert_cursor(conn->rx_consumed),
+		.tx_prod	= convert_cursor(conn->tx_produced),
+		.tx_cons	= convert_cursor(conn->tx_consumed),
 		.rx_prod_flags	= conn->rx_producer_flags,
 		.rx_conn_state_flags = conn->rx_state_flags,
 		.tx_prod_flags	= conn->tx_producer_flags,
 		.tx_conn_state_flags = conn->tx_state_flags,
-		.tx_prep	= cursor(conn->tx_produced),
-		.tx_sent	= cursor(conn->tx_produced),
-		.tx_fin		= cursor(conn->tx_produced),
+		.tx_prep	= convert_cursor(conn->tx_produced),
+		.tx_sent	= convert_cursor(conn->tx_produced),
+		.tx_fin		= convert_cursor(conn->tx_produced),
 	};
 
 	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
@@ -205,7 +209,7 @@ static int put_dmbinfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 {
 	struct smcd_diag_dmbinfo info;
 
-	memset(&info, 0, sizeof(info));		/* the padding as well */
+	memset(&info, 0, sizeof(info));		/* the padding too */
 	info.linkid = conn->group;
 	info.peer_gid = conn->peer.gid;
 	info.my_gid = conn->local.gid;
@@ -232,32 +236,32 @@ static int put_lgrinfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 	return nla_put(skb, SMC_DIAG_LGRINFO, sizeof(info), &info);
 }
 
-static int put_attrs(struct sk_buff *skb, const struct query *query,
-		     const struct smc_sock_info *info)
+static int put_diag_attrs(struct sk_buff *skb, const struct query *query,
+			  const struct smc_sock_info *info)
 {
 	const struct smc_diag_fallback fallback = {
 		.reason		= info->reason,
 		.peer_diagnosis	= info->peer_diagnosis,
 	};
 
-	/* These two come unasked: tools never ask for them, but need them */
+	/* Tools need these two, but do not request them */
 	if (nla_put_u8(skb, SMC_DIAG_SHUTDOWN, info->shutdown) ||
 	    nla_put(skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback))
 		return -EMSGSIZE;
 	if (!info->connected)
 		return 0;
-	if (wants(query, SMC_DIAG_CONNINFO) && put_conninfo(skb, &info->conn))
+	if (wants_extension(query, SMC_DIAG_CONNINFO) && put_conninfo(skb, &info->conn))
 		return -EMSGSIZE;
-	if (wants(query, SMC_DIAG_LGRINFO) && info->conn.mode == SMC_MODE_R &&
+	if (wants_extension(query, SMC_DIAG_LGRINFO) && info->conn.mode == SMC_MODE_R &&
 	    put_lgrinfo(skb, &info->conn))
 		return -EMSGSIZE;
-	if (wants(query, SMC_DIAG_DMBINFO) && info->conn.mode == SMC_MODE_D &&
+	if (wants_extension(query, SMC_DIAG_DMBINFO) && info->conn.mode == SMC_MODE_D &&
 	    put_dmbinfo(skb, &info->conn))
 		return -EMSGSIZE;
 	return 0;
 }
 
-/* Return: 1 if the socket is in @skb, 0 if it is not wanted, or -EMSGSIZE */
+/* Return: 1 if @skb contains the socket, 0 if the query does not match, or -EMSGSIZE */
 static int put_socket(struct sk_buff *skb, const struct sk_buff *request,
 		      const struct nlmsghdr *nlh, int flags, const struct query *query,
 		      const struct smc_sock_info *info)
@@ -266,8 +270,8 @@ static int put_socket(struct sk_buff *skb, const struct sk_buff *request,
 	struct smc_diag_msg msg;
 	struct nlmsghdr *reply;
 
-	describe(info, user_ns, &msg);
-	if (!matches(query, &msg))
+	build_diag_msg(info, user_ns, &msg);
+	if (!matches_query(query, &msg))
 		return 0;
 
 	reply = nlmsg_put(skb, NETLINK_CB(request).portid, nlh->nlmsg_seq, nlh->nlmsg_type,
@@ -275,7 +279,7 @@ static int put_socket(struct sk_buff *skb, const struct sk_buff *request,
 	if (!reply)
 		return -EMSGSIZE;
 	memcpy(nlmsg_data(reply), &msg, sizeof(msg));
-	if (put_attrs(skb, query, info)) {
+	if (put_diag_attrs(skb, query, info)) {
 		nlmsg_cancel(skb, reply);
 		return -EMSGSIZE;
 	}
@@ -283,14 +287,14 @@ static int put_socket(struct sk_buff *skb, const struct sk_buff *request,
 	return 1;
 }
 
-static int dump_start(struct netlink_callback *cb)
+static int start_diag_dump(struct netlink_callback *cb)
 {
 	struct query *query = kmalloc(sizeof(*query), GFP_KERNEL);
 	int err;
 
 	if (!query)
 		return -ENOMEM;
-	err = parse(cb->nlh, query, cb->extack);
+	err = parse_request(cb->nlh, query, cb->extack);
 	if (err) {
 		kfree(query);
 		return err;
@@ -299,7 +303,7 @@ static int dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int dump_sockets(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct query *query = (struct query *)cb->args[0];
 	struct net *net = sock_net(cb->skb->sk);
@@ -317,7 +321,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: err;
 }
 
-static int dump_done(struct netlink_callback *cb)
+static int end_diag_dump(struct netlink_callback *cb)
 {
 	kfree((struct query *)cb->args[0]);
 	return 0;
@@ -339,23 +343,23 @@ static int find_one(struct sk_buff *skb, const struct sk_buff *request,
 	return found ? min(found, 0) : -ENOENT;
 }
 
-static bool names_one(const struct query *query)
+static bool names_socket(const struct query *query)
 {
 	const struct inet_diag_sockid *id = &query->req.id;
 
 	return query->inode || id->idiag_sport || id->idiag_dport ||
-	       !is_no_cookie(id->idiag_cookie);
+	       !is_unset_cookie(id->idiag_cookie);
 }
 
-/* A request without dump flags; one that names no socket is answered with nothing */
-static int get(struct sk_buff *request, const struct nlmsghdr *nlh)
+/* A request without dump flags. One that names no socket gets no answer */
+static int show_socket(struct sk_buff *request, const struct nlmsghdr *nlh)
 {
 	struct query query;
 	struct sk_buff *skb;
 	int err;
 
-	err = parse(nlh, &query, NULL);
-	if (err || !names_one(&query))
+	err = parse_request(nlh, &query, NULL);
+	if (err || !names_socket(&query))
 		return err;
 	skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!skb)
@@ -368,23 +372,23 @@ static int get(struct sk_buff *request, const struct nlmsghdr *nlh)
 	return nlmsg_unicast(sock_net(request->sk)->diag_nlsk, skb, NETLINK_CB(request).portid);
 }
 
-static int handle(struct sk_buff *skb, struct nlmsghdr *nlh)
+static int handle_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 {
 	struct netlink_dump_control control = {
-		.start	= dump_start,
-		.dump	= dump,
-		.done	= dump_done,
+		.start	= start_diag_dump,
+		.dump	= dump_sockets,
+		.done	= end_diag_dump,
 	};
 
 	if (nlh->nlmsg_flags & NLM_F_DUMP)
 		return netlink_dump_start(sock_net(skb->sk)->diag_nlsk, skb, nlh, &control);
-	return get(skb, nlh);
+	return show_socket(skb, nlh);
 }
 
 static const struct sock_diag_handler handler = {
 	.owner	= THIS_MODULE,
 	.family	= AF_SMC,
-	.dump	= handle,
+	.dump	= handle_request,
 };
 
 static int __init smc_diag_init(void)
@@ -403,5 +407,5 @@ module_exit(smc_diag_exit);
 MODULE_DESCRIPTION("Monitoring of AF_SMC sockets");
 MODULE_VERSION("0.1");
 MODULE_LICENSE("GPL");
-/* 43 is AF_SMC; the macro wants numbers */
+/* 43 is AF_SMC; the macro needs a number */
 MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_NETLINK, NETLINK_SOCK_DIAG, 43);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Netlink messages that nobody asked for: to the listeners of multicast groups */
+/* Netlink events: messages to multicast listeners */
 
 #include <linux/smc.h>
 #include <net/inet_sock.h>
@@ -54,9 +54,9 @@ void smc_event_path(struct net *net, const struct smc_path *path, int seconds)
 }
 
 /**
- * smc_event_eid() - user EIDs or the system EID were changed
+ * smc_event_eid() - user EIDs or the system EID changed
  * @net: the namespace
- * @cmd: the command that did
+ * @cmd: the command that changed it
  * @eid: the user EID, or NULL
  */
 void smc_event_eid(struct net *net, u8 cmd, const struct smc_eid *eid)
@@ -73,10 +73,10 @@ void smc_event_eid(struct net *net, u8 cmd, const struct smc_eid *eid)
 }
 
 /*
- * May another one be sent now? A peer can cause as many as it likes.
- * Return: number of those not sent before, or -1 if this one is not to be sent.
+ * Limit the rate of fallback events, because a peer can cause any number of fallbacks. Return:
+ * number of events suppressed since the last one that was sent, or -1 to suppress this one too.
  */
-static s64 admit(struct smc_event_limit *limit)
+static s64 limit_fallback_rate(struct smc_event_limit *limit)
 {
 	s64 lost = -1;
 
@@ -126,7 +126,7 @@ void smc_event_fallback(const struct sock *tcp, enum smc_role role, u32 reason,
 
 	if (!smc_event_wanted(net))
 		return;
-	lost = admit(&smc_net(net)->event_limit);
+	lost = limit_fallback_rate(&smc_net(net)->event_limit);
 	if (lost < 0 || !smc_event_begin(&event, net, SMC_NETLINK_EVENT_FALLBACK))
 		return;
 	if (!nla_put_u8(event.skb, SMC_NLA_FALLBACK_ROLE, role) &&

@@ -9,8 +9,8 @@
 #include "netlink.h"
 
 /*
- * Kinds of link groups of SMC-R in the user ABI. An asymmetric one has one port for all links, the
- * peer's or ours.
+ * Types of SMC-R link groups in the user ABI. In an asymmetric group, all links use the same port,
+ * that of the peer or the local one.
  */
 enum lgr_type {
 	LGR_NONE,
@@ -21,9 +21,9 @@ enum lgr_type {
 };
 
 /**
- * struct position - where a dump of link groups stands
+ * struct position - state of a dump of link groups
  * @started: @last is valid
- * @last: position of the last group that was shown
+ * @last: serial number of the last group shown
  */
 struct position {
 	bool started;
@@ -33,9 +33,9 @@ struct position {
 typedef int (*put_messages)(struct sk_buff *skb, struct netlink_callback *cb,
 			    const struct smc_group *group);
 
-/* Show the groups of one mode, each with all of its messages or not at all */
-static int dump(struct sk_buff *skb, struct netlink_callback *cb, enum smc_mode mode,
-		put_messages put)
+/* Dump the groups of one mode. A group whose messages do not all fit starts the next part */
+static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, enum smc_mode mode,
+		       put_messages put)
 {
 	struct position *position = (struct position *)cb->ctx;
 	struct net *net = smc_netlink_net(cb);
@@ -121,8 +121,8 @@ static int put_smcd(struct sk_buff *skb, const struct smc_group *group)
 	return 0;
 }
 
-/* Links are numbered from 1; what the first one is stands for all */
-static u8 type_of(const struct smc_group *group, struct smc_link_info *first)
+/* Type of the group. @first is a result: its first link */
+static u8 get_lgr_type(const struct smc_group *group, struct smc_link_info *first)
 {
 	struct smc_link_info link;
 
@@ -159,7 +159,7 @@ static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_LGR_SMCR);
 	struct smc_group_memory memory;
 	struct smc_link_info link;
-	u8 type = type_of(group, &link);
+	u8 type = get_lgr_type(group, &link);
 	char name[SMC_DEVICE_NAME_LEN];
 	const struct smc_netlink_port port = {
 		.device = name,
@@ -190,14 +190,6 @@ static int put_smcr(struct sk_buff *skb, const struct smc_group *group)
 	return 0;
 }
 
-/**
- * smc_netlink_put_gid() - a GID as text
- * @skb: message
- * @attr: attribute
- * @gid: the GID
- *
- * Return: 0 or -EMSGSIZE.
- */
 int smc_netlink_put_gid(struct sk_buff *skb, int attr, const struct smc_gid *gid)
 {
 	char text[40];
@@ -207,7 +199,7 @@ int smc_netlink_put_gid(struct sk_buff *skb, int attr, const struct smc_gid *gid
 }
 
 /**
- * smc_netlink_put_link() - describe a link
+ * smc_netlink_put_link() - add the attributes of a link
  * @skb: message
  * @group: its group
  * @link: the link
@@ -241,7 +233,7 @@ int smc_netlink_put_link(struct sk_buff *skb, const struct smc_group *group,
 }
 
 /**
- * smc_netlink_put_group() - describe a link group of any kind
+ * smc_netlink_put_group() - add the attributes of a link group of either mode
  * @skb: message
  * @group: the group
  *
@@ -270,7 +262,7 @@ static int put_group_smcr(struct sk_buff *skb, struct netlink_callback *cb,
 	return smc_netlink_end(skb, header, header ? put_smcr(skb, group) : 0);
 }
 
-/* Tools take the group before a link for the one it belongs to */
+/* Tools assign a link to the group that precedes it */
 static int put_links(struct sk_buff *skb, struct netlink_callback *cb,
 		     const struct smc_group *group)
 {
@@ -287,32 +279,18 @@ static int put_links(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
-/**
- * smc_netlink_get_lgr_smcd() - link groups of SMC-D
- * @skb: answer
- * @cb: dump
- *
- * Return: as for netlink_callback.dump.
- */
 int smc_netlink_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, SMC_MODE_D, put_group_smcd);
+	return dump_groups(skb, cb, SMC_MODE_D, put_group_smcd);
 }
 
-/**
- * smc_netlink_get_lgr_smcr() - link groups of SMC-R
- * @skb: answer
- * @cb: dump
- *
- * Return: as for netlink_callback.dump.
- */
 int smc_netlink_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, SMC_MODE_R, put_group_smcr);
+	return dump_groups(skb, cb, SMC_MODE_R, put_group_smcr);
 }
 
 /**
- * smc_netlink_get_link_smcr() - links of SMC-R, behind the group they belong to
+ * smc_netlink_get_link_smcr() - dump links of SMC-R, each group followed by its links
  * @skb: answer
  * @cb: dump
  *
@@ -320,5 +298,5 @@ int smc_netlink_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
  */
 int smc_netlink_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, SMC_MODE_R, put_links);
+	return dump_groups(skb, cb, SMC_MODE_R, put_links);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The generic netlink family SMC_GEN_NETLINK: table of commands, and what they share */
+/* Generic netlink family SMC_GEN_NETLINK: table of commands, and common functions */
 
 #include <linux/module.h>
 #include <linux/smc.h>
 
 #include "netlink.h"
 
-#define MAXATTR	1	/* of all commands */
+#define MAXATTR	1	/* highest attribute of any command */
 
-/* Commands without attributes. Strict: whoever sends one is told. */
+/* Commands without attributes reject all attributes, instead of ignoring them */
 static const struct nla_policy no_attrs[MAXATTR + 1] = {
 	[1] = { .type = NLA_REJECT },
 };
@@ -82,7 +82,7 @@ static struct genl_family family __ro_after_init = {
  * smc_netlink_begin() - start one message of a dump
  * @skb: the answer
  * @cb: the dump
- * @cmd: command number that the message repeats
+ * @cmd: command number of the message
  *
  * Return: header for smc_netlink_end(), or NULL if @skb is full.
  */
@@ -93,12 +93,12 @@ void *smc_netlink_begin(struct sk_buff *skb, const struct netlink_callback *cb, 
 }
 
 /**
- * smc_netlink_end() - finish one message of a dump, or take it back
+ * smc_netlink_end() - finish one message of a dump, or remove it on error
  * @skb: the answer
- * @header: from smc_netlink_begin(); NULL counts as an error
- * @err: what putting in the attributes led to
+ * @header: from smc_netlink_begin(); NULL is an error
+ * @err: result of adding the attributes
  *
- * Return: 0 if the message is in @skb, else -EMSGSIZE and nothing of it is.
+ * Return: 0 if the message is complete; -EMSGSIZE if it was removed.
  */
 int smc_netlink_end(struct sk_buff *skb, void *header, int err)
 {
@@ -113,14 +113,15 @@ int smc_netlink_end(struct sk_buff *skb, void *header, int err)
 }
 
 /**
- * smc_netlink_put_padded() - put in a name as the wire has it
+ * smc_netlink_put_padded() - add a name in the padded format of the protocol
  * @skb: the message
  * @attr: attribute number
  * @text: the name, not NUL-terminated
- * @len: its length; what is beyond 32 is cut off
+ * @len: its length; more than 32 characters are cut off
  *
- * Return: 0 or -EMSGSIZE. The attribute is 32 characters, padded with blanks, and
- * a NUL.
+ * The attribute has 32 characters, padded with blanks, and a NUL.
+ *
+ * Return: 0 or -EMSGSIZE.
  */
 int smc_netlink_put_padded(struct sk_buff *skb, int attr, const char *text, size_t len)
 {
@@ -133,10 +134,10 @@ int smc_netlink_put_padded(struct sk_buff *skb, int attr, const char *text, size
 }
 
 /**
- * smc_netlink_single() - refuse a request that names an attribute twice
+ * smc_netlink_single() - reject a request that contains an attribute twice
  * @info: the request, validated
  *
- * Which of the two is meant, nobody knows.
+ * The parser would keep only the last of them.
  *
  * Return: 0 or -EINVAL.
  */
@@ -158,27 +159,21 @@ int smc_netlink_single(const struct genl_info *info)
 	return 0;
 }
 
-/**
- * smc_event_wanted() - does anybody listen?
- * @net: in this namespace
- *
- * Return: whether it is worth making an event.
- */
+/* Does any socket listen for events in this namespace? */
 bool smc_event_wanted(struct net *net)
 {
 	return genl_has_listeners(&family, net, 0);
 }
 
 /**
- * smc_event_begin() - start a message to the listeners
+ * smc_event_begin() - start an event message
  * @event: the message
- * @net: to those in this namespace
- * @cmd: what happened
+ * @net: namespace of the listeners
+ * @cmd: the event
  *
  * Process context or softirq; does not sleep.
  *
- * Return: false if nobody listens or there is no memory; else smc_event_end()
- * must follow.
+ * Return: false if there is no listener or no memory; else the caller must call smc_event_end().
  */
 bool smc_event_begin(struct smc_event *event, struct net *net, u8 cmd)
 {
@@ -193,9 +188,9 @@ bool smc_event_begin(struct smc_event *event, struct net *net, u8 cmd)
 }
 
 /**
- * smc_event_end() - send a message to the listeners
+ * smc_event_end() - send an event message to the listeners
  * @event: the message
- * @err: what putting in the attributes led to
+ * @err: result of adding the attributes
  */
 void smc_event_end(struct smc_event *event, int err)
 {
@@ -207,17 +202,11 @@ void smc_event_end(struct smc_event *event, int err)
 	genlmsg_multicast_netns(&family, event->net, event->skb, 0, 0, GFP_ATOMIC);
 }
 
-/**
- * smc_netlink_init() - answer from now on
- *
- * Return: 0 or a negative errno.
- */
 int __init smc_netlink_init(void)
 {
 	return genl_register_family(&family);
 }
 
-/** smc_netlink_exit() - no request is being answered any more */
 void smc_netlink_exit(void)
 {
 	genl_unregister_family(&family);

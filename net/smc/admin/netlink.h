@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Generic netlink: how AF_SMC is set up and shown. The ABI is specified in
- * Documentation/netlink/specs.
+ * Generic netlink: configuration and monitoring of AF_SMC. Documentation/netlink/specs defines the
+ * ABI.
  */
 #ifndef _NET_SMC_ADMIN_NETLINK_H
 #define _NET_SMC_ADMIN_NETLINK_H
@@ -20,17 +20,17 @@ void smc_netlink_exit(void);
 int smc_pnet_netlink_init(void);
 void smc_pnet_netlink_exit(void);
 
-/* What all answers share, netlink.c */
+/* Common functions, netlink.c */
 void *smc_netlink_begin(struct sk_buff *skb, const struct netlink_callback *cb, u8 cmd);
 int smc_netlink_end(struct sk_buff *skb, void *header, int err);
 int smc_netlink_put_padded(struct sk_buff *skb, int attr, const char *text, size_t len);
 int smc_netlink_single(const struct genl_info *info);
 
 /**
- * struct smc_event - a message to the listeners, being made
- * @net: to those in this namespace
+ * struct smc_event - an event message under construction
+ * @net: namespace of the listeners
  * @skb: the message
- * @header: its header
+ * @header: its generic netlink header
  */
 struct smc_event {
 	struct net *net;
@@ -39,10 +39,10 @@ struct smc_event {
 };
 
 /**
- * struct smc_netlink_port - what the PNET table may say something about
+ * struct smc_netlink_port - a port that may have a PNET ID
  * @device: name of an RDMA or ISM device
- * @number: of the port, or 0 if there is none
- * @ifindex: its network device in the namespace of the table, or 0
+ * @number: number of the port, or 0 if unknown
+ * @ifindex: its network device in the namespace of the PNET table, or 0
  */
 struct smc_netlink_port {
 	const char *device;
@@ -65,7 +65,7 @@ static inline struct net *smc_netlink_net(const struct netlink_callback *cb)
 	return sock_net(cb->skb->sk);
 }
 
-/* Commands, by file. All may sleep; dumps of different readers run side by side. */
+/* Commands, by file. All may sleep; dumps of several readers run concurrently */
 
 /* system.c */
 int smc_netlink_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);

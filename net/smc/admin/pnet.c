@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The generic netlink family SMC_PNETID: show and change the PNET table */
+/* Generic netlink family SMC_PNETID: show and change the PNET table */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -9,11 +9,11 @@
 #include "../net.h"
 #include "netlink.h"
 
-/* What tools print where an entry has no such thing */
+/* What tools print for a field that does not apply to an entry */
 #define NO_NAME		"n/a"
 #define NO_PORT		255
 
-/* Of all commands: what one of them has no use for, it ignores */
+/* One policy for all commands; a command ignores attributes that it does not use */
 static const struct nla_policy attrs[] = {
 	[SMC_PNETID_NAME]	= { .type = NLA_NUL_STRING, .len = SMC_PNETID_LEN },
 	[SMC_PNETID_ETHNAME]	= { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
@@ -23,12 +23,12 @@ static const struct nla_policy attrs[] = {
 
 static struct genl_family family;
 
-static struct smc_pnet *table_of(struct genl_info *info)
+static struct smc_pnet *get_table(struct genl_info *info)
 {
 	return &smc_net(genl_info_net(info))->pnet;
 }
 
-static int put_attrs(struct sk_buff *skb, const struct smc_pnet_entry *entry)
+static int put_pnet_attrs(struct sk_buff *skb, const struct smc_pnet_entry *entry)
 {
 	bool is_device = entry->port;
 	char id[SMC_PNETID_LEN + 1];
@@ -42,22 +42,23 @@ static int put_attrs(struct sk_buff *skb, const struct smc_pnet_entry *entry)
 	return 0;
 }
 
-static int put_entry(struct sk_buff *skb, u32 portid, u32 seq,
-		     const struct smc_pnet_entry *entry)
+static int put_pnet_entry(struct sk_buff *skb, u32 portid, u32 seq,
+			  const struct smc_pnet_entry *entry)
 {
 	void *header = genlmsg_put(skb, portid, seq, &family, NLM_F_MULTI, SMC_PNETID_GET);
 
-	return smc_netlink_end(skb, header, header ? put_attrs(skb, entry) : 0);
+	return smc_netlink_end(skb, header, header ? put_pnet_attrs(skb, entry) : 0);
 }
 
-static int dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int dump_pnet(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_pnet *table = &smc_net(smc_netlink_net(cb))->pnet;
 	u64 *serial = (u64 *)cb->ctx;
 	struct smc_pnet_entry entry;
 
 	while (smc_pnet_next(table, *serial, &entry)) {
-		int err = put_entry(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &entry);
+		int err = put_pnet_entry(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+					 &entry);
 
 		if (err)
 			return skb->len ?: err;
@@ -67,17 +68,17 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /**
- * struct answer - the list that answers a request which is no dump
+ * struct answer - a list of entries that answers a request without dump flag
  * @info: the request
- * @skb: the message being filled, or NULL
+ * @skb: the message under construction, or NULL
  */
 struct answer {
 	struct genl_info *info;
 	struct sk_buff *skb;
 };
 
-/* Room for one more entry */
-static int more_room(struct answer *answer)
+/* Send the message under construction, if there is one, and start the next one */
+static int start_next_message(struct answer *answer)
 {
 	int err = 0;
 
@@ -87,24 +88,24 @@ static int more_room(struct answer *answer)
 	return answer->skb ? 0 : err ?: -ENOMEM;
 }
 
-static int answer_entry(struct answer *answer, const struct smc_pnet_entry *entry)
+static int add_answer_entry(struct answer *answer, const struct smc_pnet_entry *entry)
 {
 	const struct genl_info *info = answer->info;
 	int err;
 
-	if (!put_entry(answer->skb, info->snd_portid, info->snd_seq, entry))
+	if (!put_pnet_entry(answer->skb, info->snd_portid, info->snd_seq, entry))
 		return 0;
-	err = more_room(answer);
-	return err ?: put_entry(answer->skb, info->snd_portid, info->snd_seq, entry);
+	err = start_next_message(answer);
+	return err ?: put_pnet_entry(answer->skb, info->snd_portid, info->snd_seq, entry);
 }
 
-static int answer_end(struct answer *answer)
+static int finish_answer(struct answer *answer)
 {
 	const struct genl_info *info = answer->info;
 	int err;
 
 	if (!nlmsg_put(answer->skb, info->snd_portid, info->snd_seq, NLMSG_DONE, 0, NLM_F_MULTI)) {
-		err = more_room(answer);
+		err = start_next_message(answer);
 		if (err)
 			return err;
 		nlmsg_put(answer->skb, info->snd_portid, info->snd_seq, NLMSG_DONE, 0,
@@ -113,8 +114,8 @@ static int answer_end(struct answer *answer)
 	return genlmsg_reply(answer->skb, answer->info);
 }
 
-/* The PNET id that a request names, as it is written: look-ups do not fold case */
-static int get_name(const struct genl_info *info, struct smc_pnetid *out)
+/* Read the PNET ID of a request. A look-up compares it with the case unchanged */
+static int get_pnetid(const struct genl_info *info, struct smc_pnetid *out)
 {
 	const struct nlattr *attr = info->attrs[SMC_PNETID_NAME];
 	int err = smc_netlink_single(info);
@@ -130,25 +131,25 @@ static int get_name(const struct genl_info *info, struct smc_pnetid *out)
 	return 0;
 }
 
-static int get(struct sk_buff *skb, struct genl_info *info)
+static int get_pnet(struct sk_buff *skb, struct genl_info *info)
 {
 	struct answer answer = { .info = info };
 	struct smc_pnet_entry entry = {};
 	struct smc_pnetid id;
-	int err = get_name(info, &id);
+	int err = get_pnetid(info, &id);
 
 	if (!err)
-		err = more_room(&answer);
-	while (!err && smc_pnet_next(table_of(info), entry.serial, &entry))
+		err = start_next_message(&answer);
+	while (!err && smc_pnet_next(get_table(info), entry.serial, &entry))
 		if (smc_pnetid_equal(&entry.pnetid, &id))
-			err = answer_entry(&answer, &entry);
+			err = add_answer_entry(&answer, &entry);
 	if (!err)
-		return answer_end(&answer);
+		return finish_answer(&answer);
 	nlmsg_free(answer.skb);
 	return err;
 }
 
-/* A valid port number, or an error */
+/* Return: a valid port number, or a negative errno */
 static int get_port(const struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_PNETID_IBPORT];
@@ -161,7 +162,7 @@ static int get_port(const struct genl_info *info)
 	return port;
 }
 
-/* The names of what is to be added; NULL for what the request does not have */
+/* Read interface and device of an add request; NULL if absent */
 static int get_names(const struct genl_info *info, const char **interface, const char **device)
 {
 	const struct nlattr *eth = info->attrs[SMC_PNETID_ETHNAME];
@@ -184,9 +185,9 @@ static int get_names(const struct genl_info *info, const char **interface, const
 	return 0;
 }
 
-/* Tell the listeners what has changed, in the words of the request */
-static void notify(struct genl_info *info, u8 cmd, const struct smc_pnetid *id,
-		   const char *interface, const char *device, u8 port)
+/* Send an event with the attributes of the request to the listeners */
+static void send_pnet_event(struct genl_info *info, u8 cmd, const struct smc_pnetid *id,
+			    const char *interface, const char *device, u8 port)
 {
 	struct net *net = genl_info_net(info);
 	char text[SMC_PNETID_LEN + 1];
@@ -218,14 +219,14 @@ static void notify(struct genl_info *info, u8 cmd, const struct smc_pnetid *id,
 	genlmsg_multicast_netns(&family, net, skb, 0, 0, GFP_KERNEL);
 }
 
-static int add(struct sk_buff *skb, struct genl_info *info)
+static int add_pnet(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_PNETID_NAME];
 	const char *interface, *device;
 	struct smc_pnetid id;
 	int err, port;
 
-	err = get_name(info, &id);
+	err = get_pnetid(info, &id);
 	if (err)
 		return err;
 	err = smc_pnetid_parse(nla_data(attr), strlen(nla_data(attr)), &id);
@@ -240,9 +241,9 @@ static int add(struct sk_buff *skb, struct genl_info *info)
 	port = get_port(info);
 	if (port < 0)
 		return port;
-	err = smc_pnet_add(table_of(info), &id, interface, device, port);
+	err = smc_pnet_add(get_table(info), &id, interface, device, port);
 	if (!err)
-		notify(info, SMC_PNETID_ADD, &id, interface, device, port);
+		send_pnet_event(info, SMC_PNETID_ADD, &id, interface, device, port);
 	else if (err == -EEXIST)
 		NL_SET_ERR_MSG(info->extack, "The interface or device has a PNET id already");
 	else if (err == -ENOSPC)
@@ -250,47 +251,47 @@ static int add(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static int delete(struct sk_buff *skb, struct genl_info *info)
+static int delete_pnet(struct sk_buff *skb, struct genl_info *info)
 {
 	struct smc_pnetid id;
-	int err = get_name(info, &id);
+	int err = get_pnetid(info, &id);
 
 	if (err)
 		return err;
-	err = smc_pnet_remove(table_of(info), &id);
+	err = smc_pnet_remove(get_table(info), &id);
 	if (err)
 		NL_SET_ERR_MSG(info->extack, "There is no such PNET id");
 	else
-		notify(info, SMC_PNETID_DEL, &id, NULL, NULL, 0);
+		send_pnet_event(info, SMC_PNETID_DEL, &id, NULL, NULL, 0);
 	return err;
 }
 
-static int flush(struct sk_buff *skb, struct genl_info *info)
+static int flush_pnet(struct sk_buff *skb, struct genl_info *info)
 {
-	smc_pnet_flush(table_of(info));
-	notify(info, SMC_PNETID_FLUSH, NULL, NULL, NULL, 0);
+	smc_pnet_flush(get_table(info));
+	send_pnet_event(info, SMC_PNETID_FLUSH, NULL, NULL, NULL, 0);
 	return 0;
 }
 
 static const struct genl_ops ops[] = {
 	{
 		.cmd	 = SMC_PNETID_GET,
-		.doit	 = get,
-		.dumpit	 = dump,
+		.doit	 = get_pnet,
+		.dumpit	 = dump_pnet,
 	},
 	{
 		.cmd	 = SMC_PNETID_ADD,
-		.doit	 = add,
+		.doit	 = add_pnet,
 		.flags	 = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd	 = SMC_PNETID_DEL,
-		.doit	 = delete,
+		.doit	 = delete_pnet,
 		.flags	 = GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd	 = SMC_PNETID_FLUSH,
-		.doit	 = flush,
+		.doit	 = flush_pnet,
 		.flags	 = GENL_UNS_ADMIN_PERM,
 	},
 };
@@ -314,17 +315,11 @@ static struct genl_family family __ro_after_init = {
 	.module		= THIS_MODULE,
 };
 
-/**
- * smc_pnet_netlink_init() - answer from now on
- *
- * Return: 0 or a negative errno.
- */
 int __init smc_pnet_netlink_init(void)
 {
 	return genl_register_family(&family);
 }
 
-/** smc_pnet_netlink_exit() - no request is being answered any more */
 void smc_pnet_netlink_exit(void)
 {
 	genl_unregister_family(&family);

@@ -6,15 +6,15 @@
 #include "../net.h"
 #include "netlink.h"
 
-static struct smc_eids *eids_of(struct genl_info *info)
+static struct smc_eids *get_eids(struct genl_info *info)
 {
 	return &smc_net(genl_info_net(info))->eids;
 }
 
 /**
- * smc_netlink_dump_ueid() - user EIDs, one in each message
+ * smc_netlink_dump_ueid() - dump the user EIDs, one message each
  * @skb: answer
- * @cb: dump; args[0] is the number of the next one
+ * @cb: dump; args[0] is the index of the next EID
  *
  * Return: as for netlink_callback.dump.
  */
@@ -38,7 +38,7 @@ int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* The EID that a request names */
+/* Read the EID of a request */
 static int get_ueid(const struct genl_info *info, struct smc_eid *out)
 {
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
@@ -63,13 +63,6 @@ static int get_ueid(const struct genl_info *info, struct smc_eid *out)
 	return err;
 }
 
-/**
- * smc_netlink_add_ueid() - add a user EID
- * @skb: request
- * @info: request, validated
- *
- * Return: 0 or a negative errno.
- */
 int smc_netlink_add_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	struct smc_eid eid;
@@ -77,7 +70,7 @@ int smc_netlink_add_ueid(struct sk_buff *skb, struct genl_info *info)
 
 	if (err)
 		return err;
-	err = smc_eid_add(eids_of(info), &eid);
+	err = smc_eid_add(get_eids(info), &eid);
 	switch (err) {
 	case 0:
 		smc_event_eid(genl_info_net(info), SMC_NETLINK_ADD_UEID, &eid);
@@ -92,13 +85,9 @@ int smc_netlink_add_ueid(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * smc_netlink_remove_ueid() - remove a user EID
- * @skb: request
- * @info: request, validated
- *
- * Return: 0 or a negative errno; -EAGAIN if it was the last one, and therefore the
- * system EID was switched on.
+/*
+ * Return: 0 or a negative errno; -EAGAIN if this was the last user EID, so that the system EID was
+ * enabled.
  */
 int smc_netlink_remove_ueid(struct sk_buff *skb, struct genl_info *info)
 {
@@ -107,7 +96,7 @@ int smc_netlink_remove_ueid(struct sk_buff *skb, struct genl_info *info)
 
 	if (err)
 		return err;
-	err = smc_eid_remove(eids_of(info), &eid);
+	err = smc_eid_remove(get_eids(info), &eid);
 	if (!err || err == -EAGAIN)
 		smc_event_eid(genl_info_net(info), SMC_NETLINK_REMOVE_UEID, &eid);
 	switch (err) {
@@ -122,16 +111,9 @@ int smc_netlink_remove_ueid(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * smc_netlink_flush_ueid() - remove all user EIDs
- * @skb: request
- * @info: request, validated
- *
- * Return: 0.
- */
 int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 {
-	smc_eid_flush(eids_of(info));
+	smc_eid_flush(get_eids(info));
 	smc_event_eid(genl_info_net(info), SMC_NETLINK_FLUSH_UEID, NULL);
 	return 0;
 }
@@ -149,7 +131,7 @@ static int put_seid(struct sk_buff *skb, struct smc_eids *eids)
 }
 
 /**
- * smc_netlink_dump_seid() - the system EID, in one message
+ * smc_netlink_dump_seid() - dump the system EID, in one message
  * @skb: answer
  * @cb: dump
  *
@@ -171,30 +153,18 @@ int smc_netlink_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/**
- * smc_netlink_enable_seid() - offer and accept the system EID
- * @skb: request
- * @info: request, validated
- *
- * Return: 0.
- */
+/* Offer and accept the system EID */
 int smc_netlink_enable_seid(struct sk_buff *skb, struct genl_info *info)
 {
-	smc_eid_enable_seid(eids_of(info), true);
+	smc_eid_enable_seid(get_eids(info), true);
 	smc_event_eid(genl_info_net(info), SMC_NETLINK_ENABLE_SEID, NULL);
 	return 0;
 }
 
-/**
- * smc_netlink_disable_seid() - use user EIDs only
- * @skb: request
- * @info: request, validated
- *
- * Return: 0, or -ENOENT if there are none.
- */
+/* Use only user EIDs. Return: 0, or -ENOENT if no user EID exists */
 int smc_netlink_disable_seid(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = smc_eid_enable_seid(eids_of(info), false);
+	int err = smc_eid_enable_seid(get_eids(info), false);
 
 	if (err)
 		NL_SET_ERR_MSG(info->extack, "No user EID is defined that could be used instead");
@@ -204,7 +174,7 @@ int smc_netlink_disable_seid(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * smc_netlink_dump_hs_limitation() - the handshake limitation, in one message
+ * smc_netlink_dump_hs_limitation() - dump the handshake limitation, in one message
  * @skb: answer
  * @cb: dump
  *
@@ -229,33 +199,21 @@ int smc_netlink_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback 
 	return skb->len;
 }
 
-static void limit_handshake(struct genl_info *info, bool on)
+static void set_limit_handshake(struct genl_info *info, bool on)
 {
 	WRITE_ONCE(smc_net(genl_info_net(info))->knobs.limit_handshake, on);
 }
 
-/**
- * smc_netlink_enable_hs_limitation() - the sysctl limit_smc_hs by another door
- * @skb: request
- * @info: request, validated
- *
- * Return: 0.
- */
+/* Sets the same value as the sysctl limit_smc_hs */
 int smc_netlink_enable_hs_limitation(struct sk_buff *skb, struct genl_info *info)
 {
-	limit_handshake(info, true);
+	set_limit_handshake(info, true);
 	return 0;
 }
 
-/**
- * smc_netlink_disable_hs_limitation() - the sysctl limit_smc_hs by another door
- * @skb: request
- * @info: request, validated
- *
- * Return: 0.
- */
+/* Sets the same value as the sysctl limit_smc_hs */
 int smc_netlink_disable_hs_limitation(struct sk_buff *skb, struct genl_info *info)
 {
-	limit_handshake(info, false);
+	set_limit_handshake(info, false);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What this host can do, and its devices, as netlink messages */
+/* Capabilities and devices of this host as netlink messages */
 
 #include <linux/netdevice.h>
 #include <linux/smc.h>
@@ -11,7 +11,7 @@
 #include "../net.h"
 #include "netlink.h"
 
-static bool have_ism(void)
+static bool has_ism_device(void)
 {
 	struct smc_ism_device *dev = smcd_device_nth(0);
 
@@ -20,7 +20,7 @@ static bool have_ism(void)
 	return dev;
 }
 
-static bool have_rdma(void)
+static bool has_rdma(void)
 {
 	const struct smc_transport *transport = smc_transport_get(SMC_MODE_R);
 
@@ -34,12 +34,12 @@ static int put_sys_info(struct sk_buff *skb)
 	const char *host = init_utsname()->nodename;
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
 
-	/* The order, and that nothing else comes, is what tools rely on */
+	/* Tools rely on the order and on the absence of other attributes */
 	if (!nest ||
 	    nla_put_u8(skb, SMC_NLA_SYS_VER, 2) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_RELEASE_1) ||
-	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, have_ism()) ||
-	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, have_rdma()) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, has_ism_device()) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, has_rdma()) ||
 	    smc_netlink_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
 				   strnlen(host, SMC_MAX_HOSTNAME_LEN)) ||
 	    smc_netlink_put_padded(skb, SMC_NLA_SYS_SEID, smc_eid_system()->text, SMC_EID_LEN))
@@ -49,7 +49,7 @@ static int put_sys_info(struct sk_buff *skb)
 }
 
 /**
- * smc_netlink_get_sys_info() - what this host can do, in one message
+ * smc_netlink_get_sys_info() - dump the capabilities of this host, in one message
  * @skb: answer
  * @cb: dump
  *
@@ -83,15 +83,15 @@ static bool find_by_interface(struct net *net, int ifindex, struct smc_pnetid *i
 }
 
 /**
- * smc_netlink_find_pnetid() - to which network is a port attached?
- * @net: the namespace whose table counts
+ * smc_netlink_find_pnetid() - which physical network is a port attached to?
+ * @net: the namespace whose PNET table is used
  * @port: the port
- * @text: the PNET id, or an empty string
+ * @text: result: the PNET ID, or an empty string
  *
- * What the operator said about a device counts, else what was said about its
- * interface: so does the handshake. Process context or softirq.
+ * Uses the entry of the device, else that of its network interface, as the handshake does. Process
+ * context or softirq.
  *
- * Return: whether the operator has said.
+ * Return: true if the table has an entry.
  */
 bool smc_netlink_find_pnetid(struct net *net, const struct smc_netlink_port *port,
 			     char text[SMC_PNETID_LEN + 1])
@@ -108,7 +108,7 @@ bool smc_netlink_find_pnetid(struct net *net, const struct smc_netlink_port *por
 	return found;
 }
 
-static int put_port(struct sk_buff *skb, struct net *net, const struct smc_ism_device *dev)
+static int put_ism_port(struct sk_buff *skb, struct net *net, const struct smc_ism_device *dev)
 {
 	const struct smc_netlink_port port = { .device = dev->name, .number = SMC_PNET_ISM_PORT };
 	struct nlattr *nest = nla_nest_start(skb, SMC_NLA_DEV_PORT);
@@ -123,7 +123,7 @@ static int put_port(struct sk_buff *skb, struct net *net, const struct smc_ism_d
 	return 0;
 }
 
-/* Every attribute, empty where emulated devices have nothing to say: tools need them */
+/* Tools need every attribute, also those that do not apply to emulated devices */
 static int put_ism(struct sk_buff *skb, struct net *net, const struct smc_ism_device *dev)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCD);
@@ -139,16 +139,16 @@ static int put_ism(struct sk_buff *skb, struct net *net, const struct smc_ism_de
 	    nla_put_u16(skb, SMC_NLA_DEV_PCI_VENDOR, 0) ||
 	    nla_put_u16(skb, SMC_NLA_DEV_PCI_DEVICE, 0) ||
 	    nla_put_string(skb, SMC_NLA_DEV_PCI_ID, name) ||
-	    put_port(skb, net, dev))
+	    put_ism_port(skb, net, dev))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
 /**
- * smc_netlink_get_dev_smcd() - ISM devices, one in each message
+ * smc_netlink_get_dev_smcd() - dump the ISM devices, one message each
  * @skb: answer
- * @cb: dump; args[0] is the number of the next device
+ * @cb: dump; args[0] is the index of the next device
  *
  * Return: as for netlink_callback.dump.
  */
@@ -196,7 +196,7 @@ static int put_rdma_port(struct sk_buff *skb, struct net *net, const char *devic
 	return 0;
 }
 
-/* Software devices are on no bus; tools need the attributes all the same */
+/* Tools need the PCI attributes too, which do not apply to software devices */
 static int put_rdma(struct sk_buff *skb, struct net *net, const struct smc_device_info *dev)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCR);
@@ -221,9 +221,9 @@ static int put_rdma(struct sk_buff *skb, struct net *net, const struct smc_devic
 }
 
 /**
- * smc_netlink_get_dev_smcr() - RDMA devices, one in each message
+ * smc_netlink_get_dev_smcr() - dump the RDMA devices, one message each
  * @skb: answer
- * @cb: dump; args[0] is the number of the last device that was shown
+ * @cb: dump; args[0] is the serial number of the last device shown
  *
  * Return: as for netlink_callback.dump.
  */
