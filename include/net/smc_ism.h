@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a driver of an ISM (internal shared memory) device implements and calls.
+ * Interface for drivers of ISM (internal shared memory) devices.
  *
- * An ISM device lets a peer write into memory that we register with it, a
- * direct memory buffer (DMB), and passes signals. Emulated devices make the
- * peer's DMB addressable here, so that writing to it is copying.
+ * An ISM device lets a peer write into memory that is registered with it, a direct memory buffer
+ * (DMB), and passes signals. Emulated devices map the peer's DMB, so that writing to it is a copy.
  *
  * A connection has one DMB at each end, and each end attaches that of the other, the client first.
- * The device sees to it that they are a pair: tokens come from messages of a peer, who may lie.
+ * The device must ensure that they are a pair: tokens come from messages of the peer, which are not
+ * trusted.
  *
  *	owner				user
  *	register_dmb -> token  ------>	attach_dmb (own DMB, token) -> address
@@ -15,7 +15,7 @@
  *	dmb->signalled()     <------	signal
  *	unregister_dmb			detach_dmb
  *
- * Owner and user may give up their side in any order, at any time.
+ * Owner and user may release their side in any order, at any time.
  */
 #ifndef _NET_SMC_ISM_H
 #define _NET_SMC_ISM_H
@@ -29,7 +29,7 @@ struct smc_ism_device;
 struct smc_share;
 
 /**
- * struct smc_ism_address - where an ISM device can be reached
+ * struct smc_ism_address - address of an ISM device
  * @gid: first 64 bits
  * @gid_ext: last 64 bits, 0 unless the device is emulated
  */
@@ -40,22 +40,21 @@ struct smc_ism_address {
 
 /**
  * struct smc_dmb - memory registered for one peer to write into
- * @token: names it to the peer; set by the device, never reused
- * @addr: its memory, page-aligned, all zero; set by the device in register_dmb. If @passive, it
- *	may do so as late as in the attach_dmb that this DMB is passed to, and leave NULL before
- * @bytes: wanted size; the device may set a smaller one with @addr, but not below 16 KiB
- * @reused: the memory served another DMB before; set by the device with @addr
- * @passive: the end of a server: the peer attaches it before it attaches the peer's
- * @peer: who may attach
- * @share: what its memory counts for until unregister_dmb. If a user is attached then, the memory
- *	counts for the share of the user's DMB, until the device has freed it or given it to another
- *	DMB
- * @signalled: the peer signalled. Called by the device in any context that may
- *	not sleep, perhaps on several CPUs at once, and within an RCU read-side
- *	critical section; not called any more after unregister_dmb and a grace
- *	period
+ * @token: identifies it to the peer; set by the device, never reused
+ * @addr: its memory, page-aligned, all zero; set by the device in register_dmb. If @passive,
+ *	the device may set it only when this DMB is passed to attach_dmb; it is NULL until then
+ * @bytes: requested size; the device may set a smaller one with @addr, but not below 16 KiB
+ * @reused: the memory was used by another DMB before; set by the device with @addr
+ * @passive: the DMB of a server: the peer attaches it before this side attaches the peer's
+ * @peer: address of the device whose user may attach
+ * @share: to which its memory is charged until unregister_dmb. If a user is attached then,
+ *	the memory is charged to the share of the user's DMB until the device frees it or gives it
+ *	to another DMB
+ * @signalled: the peer sent a signal. The device calls it in any context, maybe on several
+ *	CPUs at once, within an RCU read-side critical section. It does not sleep. The device must
+ *	not call it later than a grace period after unregister_dmb
  * @owner: for @signalled
- * @priv: the device's own
+ * @priv: for the device
  */
 struct smc_dmb {
 	u64 token;
@@ -71,14 +70,14 @@ struct smc_dmb {
 };
 
 /**
- * struct smc_dmb_map - a peer's DMB, seen from the user's side
+ * struct smc_dmb_map - a peer's DMB, from the user's side
  * @addr: its memory
  * @bytes: its size
- * @gone: the owner has unregistered the DMB. Called at most once, between attach_dmb and
- *	detach_dmb or a grace period after it, as @signalled of struct smc_dmb. May be
- *	called by devices that find out
+ * @gone: the owner has unregistered the DMB. Called at most once, between attach_dmb and a
+ *	grace period after detach_dmb, in the same contexts as @signalled of struct smc_dmb.
+ *	Optional for the device
  * @owner: for @gone
- * @priv: the device's own
+ * @priv: for the device
  */
 struct smc_dmb_map {
 	void *addr;
@@ -89,24 +88,24 @@ struct smc_dmb_map {
 };
 
 /**
- * struct smc_ism_ops - what an ISM device can do
- * @reaches: Is this the address of a device which this one reaches? Any context.
- * @register_dmb: Allocate and register memory. May sleep. Returns 0, -ENOMEM, or
- *	-ENOBUFS at a limit.
- * @unregister_dmb: Take the memory away from the peer's reach as far as the
- *	peer has not attached it, and free it when the peer has detached it. The
- *	struct may be reused at once, after a grace period. Does not sleep.
- * @attach_dmb: Make the DMB with this token addressable for the owner of @dmb. At most one user,
- *	and only the peer for whom it was registered, can attach it, once. Both are to become a
- *	pair: one of them is passive, and where @dmb is, the other's owner has attached it before.
- *	May sleep. Returns 0, -ENOENT, -EPERM, -EBUSY, or as register_dmb.
- * @detach_dmb: Stop using it. @written tells how many bytes from its start may
- *	have been changed. Does not sleep.
- * @signal: Call the owner's @signalled, if the DMB is still registered. Writes made
- *	before are visible to the owner then. Does not sleep. In an RCU read-side
- *	critical section that began before, it may come after @detach_dmb; it may
- *	do nothing then, or call the owner of what became of the memory.
- *	Returns 0, or -ENOENT if it is not registered any more.
+ * struct smc_ism_ops - operations of an ISM device
+ * @reaches: Does this device reach the device with this address? Any context.
+ * @register_dmb: Allocate and register memory. May sleep. Returns 0, -ENOMEM, or -ENOBUFS at
+ *	a limit.
+ * @unregister_dmb: Prevent the peer from attaching the DMB. The device frees the memory when
+ *	no peer is attached any more. The caller may free the struct after a grace period. Does not
+ *	sleep.
+ * @attach_dmb: Map the DMB with this token for the owner of @dmb. Only the peer for whom the
+ *	DMB was registered may attach it, and only once. The two DMBs must be a pair: exactly one
+ *	of them is passive, and if that is @dmb, the owner of the other one has attached it before.
+ *	May sleep. Returns 0, -ENOENT, -EPERM, -EBUSY, or an error of register_dmb.
+ * @detach_dmb: Stop using the peer's DMB. @written is the number of bytes from its start that
+ *	may have been changed. Does not sleep.
+ * @signal: Call the owner's @signalled, if the DMB is still registered. The owner then sees
+ *	all writes made before. The caller may be in an RCU read-side critical section that began
+ *	before @detach_dmb; the device may then ignore the call, or call @signalled for the DMB
+ *	that has got the memory. Does not sleep. Returns 0, or -ENOENT if the DMB is not registered
+ *	any more.
  */
 struct smc_ism_ops {
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);
@@ -121,12 +120,12 @@ struct smc_ism_ops {
 /**
  * struct smc_ism_device - an ISM device
  * @name: for messages and monitoring
- * @ops: what it can do
- * @address: where peers reach it; constant
- * @chid: its fabric; constant
- * @list: the registry's
- * @users: references held by link groups and handshakes, and one of the driver
- * @groups: link groups on it, in all namespaces
+ * @ops: operations
+ * @address: its address; constant
+ * @chid: ID of its fabric; constant
+ * @list: in the registry
+ * @users: references of link groups, handshakes and the driver
+ * @groups: number of link groups that use it, in all namespaces
  */
 struct smc_ism_device {
 	const char *name;

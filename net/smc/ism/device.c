@@ -13,12 +13,12 @@ static LIST_HEAD(devices);
 static DECLARE_WAIT_QUEUE_HEAD(gone);
 
 /**
- * smc_ism_register() - offer a device to new connections
+ * smc_ism_register() - make a device available for new connections
  * @dev: all fields but @list, @users and @groups are set
  *
  * May sleep.
  *
- * Return: 0, or -EEXIST if a device with this address is there.
+ * Return: 0, or -EEXIST if a device with this address is registered.
  */
 int smc_ism_register(struct smc_ism_device *dev)
 {
@@ -40,10 +40,10 @@ int smc_ism_register(struct smc_ism_device *dev)
 EXPORT_SYMBOL_GPL(smc_ism_register);
 
 /**
- * smc_ism_unregister() - the device goes away
+ * smc_ism_unregister() - remove a device
  * @dev: the device
  *
- * Returns when no link group and no handshake uses it any more. May sleep.
+ * Waits until no link group and no handshake uses the device. May sleep.
  */
 void smc_ism_unregister(struct smc_ism_device *dev)
 {
@@ -57,13 +57,13 @@ void smc_ism_unregister(struct smc_ism_device *dev)
 EXPORT_SYMBOL_GPL(smc_ism_unregister);
 
 /**
- * smcd_device_list() - all devices
- * @list: where to put them; each comes with a reference
- * @max: how many fit
+ * smcd_device_list() - get all devices
+ * @list: result, with a reference for each device
+ * @max: size of @list
  *
  * May sleep.
  *
- * Return: number of devices put into @list.
+ * Return: number of devices in @list.
  */
 unsigned int smcd_device_list(struct smc_ism_device **list, unsigned int max)
 {
@@ -82,10 +82,10 @@ unsigned int smcd_device_list(struct smc_ism_device **list, unsigned int max)
 }
 
 /**
- * smcd_device_nth() - devices by number, for monitoring
- * @n: number, from 0
+ * smcd_device_nth() - get a device by its position, for monitoring
+ * @n: position, from 0
  *
- * May sleep. Devices change their numbers when others go away.
+ * The position changes when a device before it is removed. May sleep.
  *
  * Return: the device, with a reference, or NULL if there are not so many.
  */
@@ -105,19 +105,12 @@ struct smc_ism_device *smcd_device_nth(unsigned int n)
 	return found;
 }
 
-/**
- * smcd_device_get() - take another reference
- * @dev: a device the caller has a reference to
- */
+/* Get another reference; the caller holds one */
 void smcd_device_get(struct smc_ism_device *dev)
 {
 	refcount_inc(&dev->users);
 }
 
-/**
- * smcd_device_put() - give a reference back
- * @dev: the device
- */
 void smcd_device_put(struct smc_ism_device *dev)
 {
 	if (refcount_dec_and_test(&dev->users))

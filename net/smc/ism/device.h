@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The ISM devices that exist */
+/* Registry of ISM devices */
 #ifndef _NET_SMC_ISM_DEVICE_H
 #define _NET_SMC_ISM_DEVICE_H
 

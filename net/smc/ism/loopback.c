@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loopback ISM: an emulated ISM device whose both ends are in this kernel
- * (V2-EMU-01). It is there from module load to unload and serves all network
- * namespaces; a peer is at hand exactly if it names this device's own address,
- * which is random and new with every load (V2-EMU-03, V2-EMU-15).
+ * Loopback ISM: an emulated ISM device for connections within one kernel (V2-EMU-01). It exists
+ * while the module is loaded and serves all network namespaces. The device reaches a peer if the
+ * peer names the device's own address, which is random and differs with each load of the module
+ * (V2-EMU-03, V2-EMU-15).
  *
- * That a peer is in this kernel is proved by attaching, which no other host can do: the DMB of a
- * server has no memory before its client attaches it, and the server attaches only the DMB of
- * that client (V2-EMU-03). A stranger who names the address gets a token and nothing more.
+ * Attaching proves that a peer is in this kernel, because no other host can do that. The DMB of a
+ * server gets its memory when the client attaches it, and the server can attach only the DMB of
+ * that client (V2-EMU-03). A remote host that names the address gets a token, but no memory is
+ * allocated for it.
  *
- * Memory is contiguous if there is some, which is cheaper to copy to and from, else vmalloc memory.
- * Owner and user of a DMB hold a reference each. Memory counts for the owner's namespace, and for
- * that of a user who still has it when the owner gives it up. Memory of dead DMBs is cleaned as far
- * as it was written to, and pooled: it belongs to no namespace and no memory cgroup then, and may
- * serve any.
+ * Memory is physically contiguous if possible, which is faster to copy, else from vmalloc(). Owner
+ * and user of a DMB hold a reference each. The memory is charged to the owner's namespace. If the
+ * owner unregisters first, it is charged to the user's namespace until the user detaches. Freed
+ * memory is zeroed as far as it was written to and put into a pool, which belongs to no namespace
+ * and no memory cgroup.
  */
 
 #include <linux/hashtable.h>
@@ -36,17 +37,18 @@
 #include "device.h"
 #include "loopback.h"
 
-#define POOL_LIMIT	((unsigned long)SZ_64M)	/* most bytes of idle memory */
+#define POOL_LIMIT	((unsigned long)SZ_64M)	/* limit of unused memory in all pools */
 
 /**
- * struct memory - memory of a DMB, or in a pool
- * @pool: in a pool; protected by lock
- * @share: what it counts for; unless it is pooled
- * @idle: state of RCU when it was pooled: after a grace period no receiver of a signal looks at it
- * @written: so many bytes from the start may be other than zero
+ * struct memory - memory of a DMB, or unused memory in a pool
+ * @pool: in one of @pools; protected by @lock
+ * @share: namespace to which it is charged; not valid in a pool
+ * @idle: RCU state when it was put into a pool: a receiver of a signal may read the memory
+ *	until a grace period has ended
+ * @written: number of bytes from the start that may be non-zero
  * @bytes: size
  * @addr: the memory
- * @rcu: frees both
+ * @rcu: frees the struct and the memory
  */
 struct memory {
 	struct list_head pool;
@@ -59,23 +61,24 @@ struct memory {
 };
 
 /**
- * struct registration - a DMB from register_dmb until its owner and its user have given it up
- * @node: in the table of tokens; protected by lock
- * @token: name of the DMB
- * @owner: the registered DMB, NULL when the owner gave it up; RCU
- * @user: the peer's map of it, NULL without; RCU
+ * struct registration - a DMB, from register_dmb until both owner and user have released it
+ * @node: in @tokens; protected by @lock
+ * @token: token of the DMB
+ * @owner: the registered DMB, NULL after unregister_dmb; RCU
+ * @user: the peer's map of the DMB, NULL if not attached; RCU
  * @peer: address of the device whose user may attach
- * @passive: the peer has to attach first; constant
- * @attached: it had its one user; protected by lock
- * @user_token: the DMB whose owner has attached this one, 0 without; protected by lock
+ * @passive: the peer must attach first; constant
+ * @attached: a user has attached it, which is possible once; protected by @lock
+ * @user_token: the DMB of the user, 0 before it is attached; protected by @lock
  * @refs: references: one of the owner, one of the user
- * @wanted: size asked for
- * @share: what @memory will count for; held, as the namespace may end before it is had
- * @user_share: what @memory counts for if the owner gives it up first; held, NULL without a user;
- *	protected by lock
- * @memory: the memory; of a passive DMB set before @user_token
- * @reused: @memory served another DMB before
- * @rcu: a signal may be under way
+ * @wanted: requested size
+ * @share: to which @memory is charged; with a reference, because the namespace may end before
+ *	the memory is allocated
+ * @user_share: to which @memory is charged after unregister_dmb; with a reference, NULL if no
+ *	user is attached; protected by @lock
+ * @memory: the memory; if @passive, set before @user_token
+ * @reused: @memory comes from a pool
+ * @rcu: a signal may be in progress
  */
 struct registration {
 	struct hlist_node node;
@@ -100,7 +103,7 @@ static DEFINE_HASHTABLE(tokens, 12);
 static struct list_head pools[SMC_BUFFER_CLASSES];
 static unsigned long pooled_bytes;
 
-static unsigned int class_of(u32 bytes)
+static unsigned int get_class(u32 bytes)
 {
 	return ilog2(bytes / SMC_BUFFER_MIN);
 }
@@ -142,7 +145,7 @@ static void pooled_free_rcu(struct rcu_head *rcu)
 	memory_free(container_of(rcu, struct memory, rcu));
 }
 
-/* Free all that is idle; at once, unless a receiver of a signal may still look at it */
+/* Free all unused memory, after a grace period if a receiver of a signal may still read it */
 static void pools_drain(void)
 {
 	struct memory *mem, *next;
@@ -168,7 +171,7 @@ static struct memory *memory_alloc(u32 wanted)
 	u32 bytes;
 
 	bytes = smc_memory_reserve(wanted);
-	if (!bytes && READ_ONCE(pooled_bytes)) {	/* idle memory is in the way */
+	if (!bytes && READ_ONCE(pooled_bytes)) {	/* the pools use up the limit */
 		pools_drain();
 		bytes = smc_memory_reserve(wanted);
 	}
@@ -192,7 +195,7 @@ err_reserve:
 
 static struct memory *pool_take(u32 bytes)
 {
-	struct list_head *pool = &pools[class_of(bytes)];
+	struct list_head *pool = &pools[get_class(bytes)];
 	struct memory *mem;
 
 	spin_lock_bh(&lock);
@@ -202,13 +205,13 @@ static struct memory *pool_take(u32 bytes)
 		WRITE_ONCE(pooled_bytes, pooled_bytes - mem->bytes);
 	}
 	spin_unlock_bh(&lock);
-	/* It was cleaned, and nothing may have written to it since: KASAN does not know */
+	/* Zeroed before it was pooled; KASAN does not detect a write to pooled memory */
 	if (IS_ENABLED(CONFIG_KASAN) && mem)
 		WARN_ON_ONCE(memchr_inv(mem->addr, 0, mem->bytes));
 	return mem;
 }
 
-/* The most recently used memory is the first to be used again */
+/* The most recently used memory is reused first */
 static bool pool_give(struct memory *mem)
 {
 	bool taken = false;
@@ -216,7 +219,7 @@ static bool pool_give(struct memory *mem)
 	mem->idle = get_state_synchronize_rcu();
 	spin_lock_bh(&lock);
 	if (pooled_bytes + mem->bytes <= min(POOL_LIMIT, smc_memory_limit() / 8)) {
-		list_add(&mem->pool, &pools[class_of(mem->bytes)]);
+		list_add(&mem->pool, &pools[get_class(mem->bytes)]);
 		WRITE_ONCE(pooled_bytes, pooled_bytes + mem->bytes);
 		taken = true;
 	}
@@ -224,7 +227,10 @@ static bool pool_give(struct memory *mem)
 	return taken;
 }
 
-/* From the pool if there is some, which is as large as the namespace may have it */
+/*
+ * Get memory from a pool, or allocate it; maybe less than @wanted, if the namespace is at its
+ * limit.
+ */
 static struct memory *memory_take(struct smc_share *share, u32 wanted, bool *reused)
 {
 	u32 bytes = smc_share_take(share, wanted);
@@ -255,11 +261,11 @@ static void memory_put(struct memory *mem)
 	mem->written = 0;
 	if (pool_give(mem))
 		smc_share_give(share, bytes);
-	else	/* A signal may be under way, whose receiver looks at the memory */
+	else	/* the receiver of a signal may still read the memory */
 		call_rcu(&mem->rcu, memory_free_rcu);
 }
 
-/* Both sides are gone: nothing can reach the memory by its token or a map */
+/* After the last reference, nothing can reach the memory by token or map */
 static void registration_put(struct registration *reg)
 {
 	if (!refcount_dec_and_test(&reg->refs))
@@ -287,17 +293,17 @@ static int registration_get_memory(struct registration *reg)
 }
 
 /*
- * The peer's attach takes the memory of a passive registration from the share of its owner. At the
- * limit of that share the owner finds out first: the peer would decline for a limit that is not its
- * own.
+ * The peer's attach allocates the memory of a passive registration from the share of the owner. The
+ * owner checks the limit in advance: otherwise the peer would decline because of a limit that is
+ * not its own.
  */
 static int registration_probe_memory(const struct registration *reg)
 {
 	return smc_share_offer(reg->share, reg->wanted) ? 0 : -ENOBUFS;
 }
 
-/* What the owner is told of its memory, once there is some */
-static void describe_memory(const struct registration *reg, struct smc_dmb *dmb)
+/* Tell the owner its memory, once it is allocated */
+static void fill_dmb(const struct registration *reg, struct smc_dmb *dmb)
 {
 	dmb->addr = reg->memory->addr;
 	dmb->bytes = reg->memory->bytes;
@@ -328,13 +334,15 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 		return err;
 	}
 	if (reg->memory)
-		describe_memory(reg, dmb);
+		fill_dmb(reg, dmb);
 	smc_object_created(SMC_OBJECT_DMB);
 	smc_share_hold(reg->share);
 	refcount_set(&reg->refs, 1);
 	rcu_assign_pointer(reg->owner, dmb);
 	dmb->priv = reg;
-	/* A peer that knows the token may attach: it must not be guessed. 0 is no token */
+	/*
+	 * A peer that knows the token may attach, so it must not be predictable. 0 is not a token.
+	 */
 	do {
 		reg->token = get_random_u64();
 	} while (!reg->token);
@@ -343,7 +351,7 @@ static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	return 0;
 }
 
-static void tell_user(const struct registration *reg)
+static void notify_user(const struct registration *reg)
 {
 	struct smc_dmb_map *map;
 
@@ -354,7 +362,7 @@ static void tell_user(const struct registration *reg)
 	rcu_read_unlock();
 }
 
-/* From now on the user alone decides how long the memory stays */
+/* Without owner, only the user determines how long the memory is used */
 static void charge_user(struct registration *reg)
 {
 	struct memory *mem = reg->memory;
@@ -375,7 +383,7 @@ static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	charge_user(reg);
 	spin_unlock_bh(&lock);
 	rcu_assign_pointer(reg->owner, NULL);
-	tell_user(reg);
+	notify_user(reg);
 	registration_put(reg);
 }
 
@@ -391,8 +399,9 @@ static struct registration *find_registration(u64 token)
 }
 
 /*
- * The client attaches first, the DMB of any server that waits for one; the server attaches only the
- * DMB of that client. So DMBs are wired in pairs, whatever a stranger writes into CLC messages.
+ * The client attaches first, to the DMB of any server that waits for a client; the server attaches
+ * only the DMB of that client. DMBs are therefore attached in pairs, whatever tokens a peer sends
+ * in CLC messages.
  */
 static bool is_pair(const struct registration *own, const struct registration *other)
 {
@@ -401,8 +410,8 @@ static bool is_pair(const struct registration *own, const struct registration *o
 }
 
 /*
- * Claim the one place of a user in the DMB of the peer.
- * Return: its registration, with a reference, or an ERR_PTR.
+ * Reserve the place of the single user of the peer's DMB. Return: its registration, with a
+ * reference, or an ERR_PTR.
  */
 static struct registration *claim_registration(struct smc_ism_device *dev,
 					       const struct registration *own, u64 token)
@@ -426,8 +435,8 @@ static struct registration *claim_registration(struct smc_ism_device *dev,
 }
 
 /*
- * The user of @other is known: its owner may attach @own in turn, and tells the user when it
- * unregisters, unless it has done so already.
+ * Set the user of @other. From now on its owner may attach @own, and unregister_dmb notifies the
+ * user. Return: 0, or -ENOENT if the owner has unregistered the DMB already.
  */
 static int set_user(struct registration *other, const struct registration *own,
 		    struct smc_dmb_map *map)
@@ -465,8 +474,8 @@ static int lo_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 to
 	err = set_user(other, own, map);
 	if (err)
 		goto err_put;
-	if (own->passive)	/* the peer has attached it before: is_pair() has proved it */
-		describe_memory(own, dmb);
+	if (own->passive)	/* the peer has attached it, which is_pair() has verified */
+		fill_dmb(own, dmb);
 	return 0;
 
 err_put:
@@ -517,11 +526,6 @@ static struct smc_ism_device lo_device = {
 	.chid	= SMC_CHID_LOOPBACK,
 };
 
-/**
- * smcd_loopback_init() - create the device
- *
- * Return: 0 or a negative errno.
- */
 int smcd_loopback_init(void)
 {
 	uuid_t uuid;
@@ -537,7 +541,7 @@ int smcd_loopback_init(void)
 	return smc_ism_register(&lo_device);
 }
 
-/** smcd_loopback_exit() - remove the device; no connection uses it any more */
+/* No connection uses the device any more */
 void smcd_loopback_exit(void)
 {
 	smc_ism_unregister(&lo_device);

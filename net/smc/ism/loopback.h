@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The ISM device inside one kernel */
+/* Emulated ISM device for connections within one kernel */
 #ifndef _NET_SMC_ISM_LOOPBACK_H
 #define _NET_SMC_ISM_LOOPBACK_H
 

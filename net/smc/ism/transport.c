@@ -2,11 +2,9 @@
 /*
  * SMC-D: implements group/transport.h over ISM devices.
  *
- * Each connection has a DMB of its own, one element with index 0. Its first 32
- * bytes are the control block, into which the peer writes its cursors and
- * flags; the ring lies behind it (spec: SMC-D control block). Data is copied
- * into the peer's ring, then the control block is written, then the device
- * signals.
+ * Each connection has a DMB of its own, with one element of index 0. Its first 32 bytes are the
+ * control block, into which the peer writes its cursors and flags; the ring follows. The sender
+ * copies data into the peer's ring, writes the control block, then signals the peer.
  */
 
 #include <linux/rcupdate.h>
@@ -20,14 +18,14 @@
 #define BLOCK_WORDS	(SMC_CDC_BLOCK_LEN / sizeof(u64))
 
 /**
- * struct element - a connection's two DMBs
+ * struct element - the two DMBs of a connection
  * @dev: device; the group holds the reference
- * @dmb: ours
- * @map: the peer's
- * @attached: @map is valid. A kick reads it without a lock
- * @peer_token: what the peer calls its DMB
+ * @dmb: our DMB
+ * @map: the peer's DMB
+ * @attached: @map is valid. d_cdc_kick() reads it without a lock
+ * @peer_token: token of the peer's DMB
  * @block: the control block in @map, as 64-bit words
- * @rcu: a signal may be under way when the connection ends
+ * @rcu: d_cdc_kick() may run concurrently with the end of the connection
  */
 struct element {
 	struct smc_ism_device *dev;
@@ -94,7 +92,7 @@ static void d_group_device_name(const struct smc_group *group, char *name)
 	strscpy(name, dev->name, SMC_DEVICE_NAME_LEN);
 }
 
-/* Runs on the peer's side of a loopback device, perhaps on two CPUs at once */
+/* Runs in the context of the peer's d_cdc_kick(), maybe on two CPUs at once */
 static void d_signalled(struct smc_dmb *dmb)
 {
 	smc_conn_signalled(dmb->owner);
@@ -112,15 +110,15 @@ static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
 	u64 words[BLOCK_WORDS];
 	unsigned int i;
 
-	/* The peer may write at any time: take each word once */
+	/* The peer may write concurrently: read each word once */
 	for (i = 0; i < BLOCK_WORDS; i++) {
-		/* Paired with the release in d_cdc_post(): the data is there */
+		/* Paired with the release in d_cdc_post(): the data is visible */
 		words[i] = smp_load_acquire(&block[i]);
 	}
 	return !smc_cdc_block_parse(words, sizeof(words), cdc);
 }
 
-/* The device has allocated the ring */
+/* The device has allocated the memory of our DMB */
 static void set_receive_ring(struct smc_conn *conn)
 {
 	const struct smc_dmb *dmb = &((struct element *)conn->priv)->dmb;
@@ -186,16 +184,16 @@ static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *pee
 	if (!bytes || peer->dmb.dmbe_index || peer->dmb.dmb_token == el->dmb.token)
 		return -EPROTO;
 	err = el->dev->ops->attach_dmb(el->dev, &el->dmb, peer->dmb.dmb_token, &el->map);
-	if (err)	/* no live peer names a DMB that is not there */
+	if (err)	/* the token is unknown: the peer has unregistered its DMB */
 		return err == -ENOENT ? -ECONNRESET : err;
 	el->attached = true;
 	el->peer_token = peer->dmb.dmb_token;
 	if (!conn->rx.base)
 		set_receive_ring(conn);
 	if (el->map.bytes < bytes) {
-		/* A server tells what it would like to have before it gets it */
+		/* A server announces the size that it requests, before it has memory */
 		if (conn->role == SMC_SERVER)
-			return -EPROTO;	/* conn_close detaches */
+			return -EPROTO;	/* conn_close detaches the DMB */
 		bytes = el->map.bytes;
 	}
 
@@ -222,7 +220,7 @@ static void d_conn_detach(struct smc_conn *conn)
 
 	if (!el->attached)
 		return;
-	/* A kick may have found it true: the device allows for a grace period */
+	/* d_cdc_kick() may have read true before; ops->signal may come within a grace period */
 	WRITE_ONCE(el->attached, false);
 	el->block = NULL;
 	conn->tx.base = NULL;
@@ -282,17 +280,12 @@ static const struct smc_transport transport = {
 	.cdc_kick	= d_cdc_kick,
 };
 
-/**
- * smcd_transport_init() - offer SMC-D
- *
- * Return: 0 or a negative errno.
- */
 int smcd_transport_init(void)
 {
 	return smc_transport_register(&transport);
 }
 
-/** smcd_transport_exit() - offer it no longer; there are no sockets any more */
+/* No SMC socket exists any more */
 void smcd_transport_exit(void)
 {
 	smc_transport_unregister(&transport);

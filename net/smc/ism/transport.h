@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* SMC-D: the transport contract over ISM devices */
+/* SMC-D: group/transport.h over ISM devices */
 #ifndef _NET_SMC_ISM_TRANSPORT_H
 #define _NET_SMC_ISM_TRANSPORT_H
 
