@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Differences between kernels that no overlay header can hide; see Kbuild.include */
+/* Kernel differences that overlay headers cannot hide; see Kbuild.include */
 #ifndef _NET_SMC_COMPAT_COMPAT_H
 #define _NET_SMC_COMPAT_COMPAT_H
 
 #include <linux/uio.h>
 #include <net/tcp.h>
 
-/* Before 6.5, splice() reads into an iterator that allocates its pages while they are filled */
+/* Before 6.5, splice() passes an iterator that allocates pages when data is copied to it */
 static inline bool smc_compat_may_allocate(const struct iov_iter *to)
 {
 #ifdef SMC_HAVE_PIPE_ITER
@@ -16,7 +16,7 @@ static inline bool smc_compat_may_allocate(const struct iov_iter *to)
 #endif
 }
 
-/* The flags of the header came with AccECN */
+/* AccECN added the argument for flags */
 static inline void smc_compat_send_ack(struct sock *sk)
 {
 #ifdef SMC_HAVE_ACK_FLAGS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The EIDs of a namespace: the users', and the system's own */
+/* User EIDs and the system EID of a namespace */
 #ifndef _NET_SMC_CONFIG_EID_H
 #define _NET_SMC_CONFIG_EID_H
 
@@ -7,7 +7,7 @@
 
 #include "../wire/clc.h"
 
-#define SMC_UEID_LIMIT	4	/* the user ABI's limit; the protocol allows 8 */
+#define SMC_UEID_LIMIT	4	/* limit of the user ABI; the protocol allows 8 */
 
 /**
  * struct smc_eids - EIDs of one namespace
@@ -24,10 +24,10 @@ struct smc_eids {
 };
 
 /**
- * struct smc_eid_set - a copy of the EIDs, as they were at one moment
+ * struct smc_eid_set - a consistent copy of the EIDs
  * @nr_ueids: number of user EIDs
  * @ueids: user EIDs
- * @seid: system EID, or all zero if it is switched off
+ * @seid: system EID, all zero if it is disabled
  */
 struct smc_eid_set {
 	u8 nr_ueids;

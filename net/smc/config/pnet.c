@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The PNET table. Entries name interfaces and devices that need not exist: they
- * take effect when something of that name appears.
- */
+/* The PNET table. Entries may name interfaces and devices that do not exist yet. */
 
 #include <linux/netdevice.h>
 #include <linux/rcupdate.h>
@@ -12,10 +9,6 @@
 
 #include "pnet.h"
 
-/**
- * smc_pnet_init() - an empty table
- * @pnet: to be filled
- */
 void smc_pnet_init(struct smc_pnet *pnet)
 {
 	spin_lock_init(&pnet->lock);
@@ -25,7 +18,8 @@ void smc_pnet_init(struct smc_pnet *pnet)
 }
 
 /* @port is 0 for an interface */
-static const struct smc_pnet_entry *find(const struct smc_pnet *pnet, const char *name, u8 port)
+static const struct smc_pnet_entry *find_entry(const struct smc_pnet *pnet, const char *name,
+					       u8 port)
 {
 	const struct smc_pnet_entry *entry;
 
@@ -36,7 +30,7 @@ static const struct smc_pnet_entry *find(const struct smc_pnet *pnet, const char
 	return NULL;
 }
 
-static struct smc_pnet_entry *create(const struct smc_pnetid *id, const char *name, u8 port)
+static struct smc_pnet_entry *create_entry(const struct smc_pnetid *id, const char *name, u8 port)
 {
 	struct smc_pnet_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 
@@ -48,7 +42,7 @@ static struct smc_pnet_entry *create(const struct smc_pnetid *id, const char *na
 	return entry;
 }
 
-static void append(struct smc_pnet *pnet, struct smc_pnet_entry *entry)
+static void append_entry(struct smc_pnet *pnet, struct smc_pnet_entry *entry)
 {
 	lockdep_assert_held(&pnet->lock);
 	entry->serial = ++pnet->last_serial;
@@ -56,33 +50,33 @@ static void append(struct smc_pnet *pnet, struct smc_pnet_entry *entry)
 	list_add_tail(&entry->list, &pnet->entries);
 }
 
-/* Takes over both entries if it works out, each of which may be NULL; all or nothing */
-static int insert(struct smc_pnet *pnet, struct smc_pnet_entry *a, struct smc_pnet_entry *b)
+/* Add both entries, which may be NULL, or on failure neither. On success the table owns them */
+static int insert_entries(struct smc_pnet *pnet, struct smc_pnet_entry *a, struct smc_pnet_entry *b)
 {
 	int err = 0;
 
 	spin_lock_bh(&pnet->lock);
-	if ((a && find(pnet, a->name, a->port)) || (b && find(pnet, b->name, b->port)))
+	if ((a && find_entry(pnet, a->name, a->port)) || (b && find_entry(pnet, b->name, b->port)))
 		err = -EEXIST;
 	else if (pnet->nr + !!a + !!b > SMC_PNET_ENTRIES)
 		err = -ENOSPC;
 	if (!err && a)
-		append(pnet, a);
+		append_entry(pnet, a);
 	if (!err && b)
-		append(pnet, b);
+		append_entry(pnet, b);
 	spin_unlock_bh(&pnet->lock);
 	return err;
 }
 
 /**
- * smc_pnet_add() - say to which network something is attached
+ * smc_pnet_add() - assign an interface and a device to a physical network
  * @pnet: the table
- * @id: the network
+ * @id: PNET ID of the network
  * @interface: name of an interface, or NULL
  * @device: name of an RDMA or ISM device, or NULL
  * @port: port of @device, 1 to SMC_PNET_PORTS
  *
- * Either both are added or none. May sleep.
+ * Adds both entries, or on failure neither. May sleep.
  *
  * Return: 0, -ENOMEM, -EEXIST if one of them has an entry, or -ENOSPC.
  */
@@ -93,16 +87,16 @@ int smc_pnet_add(struct smc_pnet *pnet, const struct smc_pnetid *id, const char 
 	int err = -ENOMEM;
 
 	if (interface) {
-		a = create(id, interface, 0);
+		a = create_entry(id, interface, 0);
 		if (!a)
 			return err;
 	}
 	if (device) {
-		b = create(id, device, port);
+		b = create_entry(id, device, port);
 		if (!b)
 			goto err_interface;
 	}
-	err = insert(pnet, a, b);
+	err = insert_entries(pnet, a, b);
 	if (err)
 		goto err_device;
 	return 0;
@@ -114,8 +108,8 @@ err_interface:
 	return err;
 }
 
-/* Remove the entries of one network, or all if @id is NULL. Return: how many */
-static unsigned int take_out(struct smc_pnet *pnet, const struct smc_pnetid *id)
+/* Remove the entries of one network, or all if @id is NULL. Return: their number */
+static unsigned int remove_entries(struct smc_pnet *pnet, const struct smc_pnetid *id)
 {
 	struct smc_pnet_entry *entry, *next;
 	unsigned int removed = 0;
@@ -139,29 +133,25 @@ static unsigned int take_out(struct smc_pnet *pnet, const struct smc_pnetid *id)
 /**
  * smc_pnet_remove() - remove all entries of one network
  * @pnet: the table
- * @id: the network
+ * @id: PNET ID of the network
  *
- * Return: 0, or -ENOENT if there is none.
+ * Return: 0, or -ENOENT if no entry has this ID.
  */
 int smc_pnet_remove(struct smc_pnet *pnet, const struct smc_pnetid *id)
 {
-	return take_out(pnet, id) ? 0 : -ENOENT;
+	return remove_entries(pnet, id) ? 0 : -ENOENT;
 }
 
-/**
- * smc_pnet_flush() - remove all entries
- * @pnet: the table
- */
 void smc_pnet_flush(struct smc_pnet *pnet)
 {
-	take_out(pnet, NULL);
+	remove_entries(pnet, NULL);
 }
 
 /**
- * smc_pnet_next() - walk over the table while it may change
+ * smc_pnet_next() - iterate over the table, which may change between two calls
  * @pnet: the table
- * @serial: of the entry before, 0 to start
- * @out: copy of the next entry; its @list is of no use
+ * @serial: serial number of the previous entry, 0 to start
+ * @out: copy of the next entry; its @list is invalid
  *
  * Return: false at the end.
  */
@@ -182,12 +172,12 @@ bool smc_pnet_next(struct smc_pnet *pnet, u64 serial, struct smc_pnet_entry *out
 	return found;
 }
 
-static bool look_up(struct smc_pnet *pnet, const char *name, u8 port, struct smc_pnetid *out)
+static bool look_up_name(struct smc_pnet *pnet, const char *name, u8 port, struct smc_pnetid *out)
 {
 	const struct smc_pnet_entry *entry;
 
 	spin_lock_bh(&pnet->lock);
-	entry = find(pnet, name, port);
+	entry = find_entry(pnet, name, port);
 	if (entry)
 		*out = entry->pnetid;
 	spin_unlock_bh(&pnet->lock);
@@ -195,24 +185,24 @@ static bool look_up(struct smc_pnet *pnet, const char *name, u8 port, struct smc
 }
 
 /**
- * smc_pnet_find_device() - to which network is a device attached?
+ * smc_pnet_find_device() - which physical network is a device attached to?
  * @pnet: the table
- * @name: of an RDMA or ISM device
+ * @name: name of an RDMA or ISM device
  * @port: its port, SMC_PNET_ISM_PORT for ISM
- * @out: the network
+ * @out: result
  *
  * Process context or softirq.
  *
- * Return: false if the operator has not said.
+ * Return: false if the table has no entry.
  */
 bool smc_pnet_find_device(struct smc_pnet *pnet, const char *name, u8 port,
 			  struct smc_pnetid *out)
 {
-	return look_up(pnet, name, port, out);
+	return look_up_name(pnet, name, port, out);
 }
 
 /**
- * struct walk - down from an interface
+ * struct walk - arguments of look_up_lower()
  * @pnet: table of its namespace
  * @net: the namespace
  * @out: result
@@ -223,32 +213,31 @@ struct walk {
 	struct smc_pnetid *out;
 };
 
-/* What is below may be in another namespace, where names mean something else */
+/* A lower interface may be in another namespace, whose names are not those of this table */
 static int look_up_lower(struct net_device *dev, struct netdev_nested_priv *priv)
 {
 	const struct walk *walk = priv->data;
 
-	return net_eq(dev_net(dev), walk->net) && look_up(walk->pnet, dev->name, 0, walk->out);
+	return net_eq(dev_net(dev), walk->net) && look_up_name(walk->pnet, dev->name, 0, walk->out);
 }
 
 /**
- * smc_pnet_find_interface() - to which network is an interface attached?
+ * smc_pnet_find_interface() - which physical network is an interface attached to?
  * @pnet: table of its namespace
  * @dev: interface; the caller holds a reference
- * @out: the network
+ * @out: result
  *
- * A VLAN, bond or other interface on top of others is attached to what those
- * below are attached to, unless it has an entry of its own. Process context or
- * softirq.
+ * A VLAN, bond or other upper interface inherits the network of its lower interfaces, unless it has
+ * an entry of its own. Process context or softirq.
  *
- * Return: false if the operator has not said.
+ * Return: false if the table has no entry.
  */
 bool smc_pnet_find_interface(struct smc_pnet *pnet, struct net_device *dev,
 			     struct smc_pnetid *out)
 {
 	struct walk walk = { .pnet = pnet, .net = dev_net(dev), .out = out };
 	struct netdev_nested_priv priv = { .data = &walk };
-	bool found = look_up(pnet, dev->name, 0, out);
+	bool found = look_up_name(pnet, dev->name, 0, out);
 
 	if (!found) {
 		rcu_read_lock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The PNET table of a namespace: which interfaces and devices are on the same
- * physical network, as the operator says.
+ * The PNET table of a namespace: which interfaces and devices are on the same physical network, as
+ * configured by the operator.
  */
 #ifndef _NET_SMC_CONFIG_PNET_H
 #define _NET_SMC_CONFIG_PNET_H
@@ -13,17 +13,17 @@
 
 struct net_device;
 
-#define SMC_PNET_NAME_LEN	64	/* longest name of either kind, with NUL */
+#define SMC_PNET_NAME_LEN	64	/* maximum length of a name, with NUL */
 #define SMC_PNET_PORTS		6	/* ports of a device are 1 to 6 */
-#define SMC_PNET_ISM_PORT	1	/* ISM devices have one */
-#define SMC_PNET_ENTRIES	1024	/* handshakes go through all of them */
+#define SMC_PNET_ISM_PORT	1	/* the only port of an ISM device */
+#define SMC_PNET_ENTRIES	1024	/* limits the time of a handshake's look-up */
 
 /**
- * struct smc_pnet - the table
- * @lock: protects all fields; taken with bottom halves off, nothing else inside
+ * struct smc_pnet - the PNET table
+ * @lock: protects all fields; a BH lock, no other lock is taken under it
  * @entries: in the order they were added
- * @nr: how many, SMC_PNET_ENTRIES at most
- * @last_serial: serial number of the last one added
+ * @nr: number of entries, at most SMC_PNET_ENTRIES
+ * @last_serial: serial number of the newest entry
  */
 struct smc_pnet {
 	spinlock_t lock;	/* protects all fields */
@@ -35,10 +35,10 @@ struct smc_pnet {
 /**
  * struct smc_pnet_entry - one entry
  * @list: in smc_pnet.entries
- * @serial: never used twice
- * @pnetid: the network
+ * @serial: serial number, never reused
+ * @pnetid: PNET ID of the network
  * @port: port of a device, 0 for an interface
- * @name: of the interface (netdev), or of the RDMA or ISM device
+ * @name: name of the interface, or of the RDMA or ISM device
  */
 struct smc_pnet_entry {
 	struct list_head list;

@@ -11,7 +11,7 @@
 #include "sysctl.h"
 
 static int buffer_min = SMC_BUFFER_MIN;
-static int buffer_max = INT_MAX / 2;	/* the socket has twice as much */
+static int buffer_max = INT_MAX / 2;	/* the socket's value is twice as large */
 static int element_max = SMC_BUFFER_MAX;
 static int second = 1;
 static int byte_max = U8_MAX;
@@ -24,7 +24,7 @@ static int links_min = SMC_MAX_LINKS_MIN;
 static int links_max = SMC_MAX_LINKS_MAX;
 static int groups_most = 65536;
 
-/* The template; init() points .data of each row into the namespace's knobs */
+/* Template; smc_sysctl_init() turns each .data into a pointer to the namespace's value */
 static struct ctl_table template[] = {
 	{
 		.procname	= "wmem",
@@ -206,7 +206,7 @@ static struct ctl_table template[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ZERO,
 	},
-	{	/* must stay the last one: its data is in the share, see smc_sysctl_init() */
+	{	/* must be the last row: smc_sysctl_init() sets its data to a field of the share */
 		.procname	= "buffer_limit",
 		.maxlen		= sizeof(int),
 		.mode		= 0644,
@@ -214,13 +214,13 @@ static struct ctl_table template[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_INT_MAX,
 	},
-	{ }	/* kernels before 6.6 look for an end mark */
+	{ }	/* kernels before 6.6 need an empty last row */
 };
 
 /**
- * smc_sysctl_init() - set the defaults and register the knobs of a namespace
+ * smc_sysctl_init() - set the defaults and register the sysctls of a namespace
  * @net: the namespace
- * @knobs: its knobs
+ * @knobs: its sysctls
  * @share: its share of the memory
  *
  * May sleep.
@@ -260,7 +260,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	for (i = 0; i < nr - 1; i++)
 		table[i].data = (void *)knobs + (unsigned long)table[i].data;
 	table[nr - 1].data = &share->limit_mb;
-	if (share->guest)	/* the limit protects others from whoever is root there */
+	if (share->guest)	/* the limit protects other namespaces from root in this one */
 		table[nr - 1].mode = 0444;
 
 	knobs->header = register_net_sysctl_sz(net, "net/smc", table, nr);
@@ -271,10 +271,6 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	return 0;
 }
 
-/**
- * smc_sysctl_exit() - unregister the knobs of a namespace
- * @knobs: its knobs
- */
 void smc_sysctl_exit(struct smc_knobs *knobs)
 {
 	const struct ctl_table *table = knobs->header->ctl_table_arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs of a namespace: net.smc.* */
+/* Sysctls of a namespace: net.smc.* */
 #ifndef _NET_SMC_CONFIG_SYSCTL_H
 #define _NET_SMC_CONFIG_SYSCTL_H
 
@@ -16,25 +16,26 @@ struct smc_share;
  * @header: the registration
  * @wmem: initial send buffer size, bytes
  * @rmem: initial receive buffer size, bytes
- * @smcr_rmem: most that a connection over SMC-R takes of it, bytes
- * @handshake_timeout: seconds a peer may take for one handshake message
- * @idle_timeout: seconds a link group stays without connections, by enum smc_mode
+ * @smcr_rmem: limit of the receive buffer of an SMC-R connection, bytes
+ * @handshake_timeout: timeout for one handshake message, seconds
+ * @idle_timeout: lifetime of a link group without connections, seconds, by enum smc_mode
  * @variants: set of enum smc_variant that may be used
- * @max_conns: connections per link group of SMC-R that we like to have
- * @max_links: links per link group of SMC-R that we like to have
- * @max_groups: link groups at most
- * @max_groups_per_peer: those of them with the peers of one address
- * @v1_over_rocev2: SMC-R version 1 takes addresses of RoCE version 2, where a port has no others
- * @path_retry_time: seconds that a path of SMC-R which failed is not used, 0: no time
- * @traffic_class: of the packets of SMC-R; for new link groups
- * @limit_handshake: new connections become TCP while too many connections wait for accept()
- * @testlink_time: seconds of silence after which a link of SMC-R is tested, 0: never
- * @busy_poll: microseconds that readers look for data before they sleep; for new sockets
- * @autocorking: bytes that may be written and not announced; for new connections
- * @max_orphans: closed connections that may wait for their peers
- * @buffer_type: kind of memory of SMC-R's buffers: 0, physically contiguous, is all there is
+ * @max_conns: connections per link group of SMC-R that we propose
+ * @max_links: links per link group of SMC-R that we propose
+ * @max_groups: limit of link groups
+ * @max_groups_per_peer: limit of link groups with one peer address
+ * @v1_over_rocev2: SMC-R version 1 uses RoCEv2 GIDs of ports that have no others
+ * @path_retry_time: time for which a failed path of SMC-R is not used, seconds, 0: do not
+ *	record failures
+ * @traffic_class: traffic class of SMC-R packets, for new link groups
+ * @limit_handshake: new connections fall back to TCP while too many wait for accept()
+ * @testlink_time: idle time after which a link of SMC-R is tested, seconds, 0: never
+ * @busy_poll: time for which readers poll before they sleep, microseconds, for new sockets
+ * @autocorking: limit of bytes that are written but not yet announced, for new connections
+ * @max_orphans: limit of closed connections that wait for their peers
+ * @buffer_type: memory type of SMC-R buffers; only 0, physically contiguous, is implemented
  *
- * Written by sysctl, read with READ_ONCE() anywhere.
+ * sysctl writes the values; readers use READ_ONCE() in any context.
  */
 struct smc_knobs {
 	struct ctl_table_header *header;

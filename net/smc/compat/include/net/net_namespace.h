@@ -5,8 +5,8 @@
 #include_next <net/net_namespace.h>
 
 /*
- * Since 6.6 the size of a sysctl table is passed; the old function is a macro
- * then. Before, the end of the table was found by its empty row.
+ * Since 6.6 the size of a sysctl table is an argument, and the old function is a macro. Older
+ * kernels stop at an empty row.
  */
 #ifndef register_net_sysctl
 #define register_net_sysctl_sz(net, path, table, size) register_net_sysctl(net, path, table)
