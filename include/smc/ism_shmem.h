@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory that two virtual machines of one host share: who writes what where.
+ * Memory that two virtual machines of one host share: layout, and which side writes what.
  *
- * The host daemon and the guests' driver agree on this. Documentation/ism-vm.rst says why it is so.
- * All numbers are little endian. The memory is all zero when it is new.
+ * The host daemon and the guests' driver share this interface. Documentation/ism-vm.rst explains
+ * it. All numbers are little-endian. New memory is all zero.
  *
  *	memory		half of side 0 | half of side 1
  *	half		head | facts | ... | reg | att | ring | heap
  *
- * A half is written by the machine of its side and read by the other one, but for the facts, which
- * the host writes. Which half is a machine's own follows from its IVPosition, see below: that
- * comes from the host, not from this memory, where the peer may write anything.
+ * The machine of a side writes the half of its side, and reads the other half; only the host writes
+ * the facts. A machine derives its side from its IVPosition, see below. The host sets that; the
+ * machine must not derive it from this memory, where the peer can write anything.
  */
 #ifndef SMC_ISM_SHMEM_H
 #define SMC_ISM_SHMEM_H
 
 #include <linux/types.h>
 
-/* Sizes of the whole memory are powers of two. */
+/* The size of the memory is a power of two */
 #define SMC_ISM_SHMEM_SIZE_MIN		0x01000000	/* 16 MiB */
 #define SMC_ISM_SHMEM_SIZE_MAX		0x40000000	/* 1 GiB */
 
 /*
- * The number of a machine, its IVPosition: 2 to 65535; the lowest bit is its side. A number that
- * was given up does not come back while the other machine is there.
+ * Number of a machine, its IVPosition: 2 to 65535; the lowest bit is its side. The host does not
+ * reuse a number while the other machine is connected.
  */
 #define SMC_ISM_SHMEM_ID_MAX		0xffff
 #define SMC_ISM_SHMEM_SIDE(id)		((id) & 1)
 
-/* Offsets in a half; the same for every size. */
+/* Offsets in a half, the same for each size */
 #define SMC_ISM_SHMEM_HEAD		0x000000
 #define SMC_ISM_SHMEM_FACTS		0x001000
 #define SMC_ISM_SHMEM_REG		0x010000	/* __le32[SMC_ISM_SHMEM_UNITS_MAX] */
-#define SMC_ISM_SHMEM_ATT		0x030000	/* the same */
+#define SMC_ISM_SHMEM_ATT		0x030000	/* __le32[SMC_ISM_SHMEM_UNITS_MAX] */
 #define SMC_ISM_SHMEM_RING		0x080000	/* __le32[SMC_ISM_SHMEM_ENTRIES] */
 #define SMC_ISM_SHMEM_HEAP		0x100000
 
 #define SMC_ISM_SHMEM_UNIT		0x4000		/* bytes of heap */
 #define SMC_ISM_SHMEM_UNITS_MAX		0x8000
-#define SMC_ISM_SHMEM_ENTRIES		0x20000		/* of all queues; each has an equal part */
+#define SMC_ISM_SHMEM_ENTRIES		0x20000		/* of all queues, in equal parts */
 
 /*
- * Vector 0 says that something about the machines themselves has changed: facts or head. Vectors
- * from 1 on are those of the queues, of which there are 1, 2 or 4.
+ * Vector 0 signals a change of the facts or of the head. Vectors from 1 on belong to the queues;
+ * there are 1, 2 or 4.
  */
 #define SMC_ISM_SHMEM_QUEUES_MAX	4
 #define SMC_ISM_SHMEM_VECTORS_MIN	2
@@ -53,20 +53,20 @@
 #define SMC_ISM_SHMEM_VERSION		1
 
 /**
- * struct smc_ism_shmem_facts - what the host says, at SMC_ISM_SHMEM_FACTS in each half
+ * struct smc_ism_shmem_facts - written by the host, at SMC_ISM_SHMEM_FACTS in each half
  * @magic: SMC_ISM_SHMEM_FACTS_MAGIC; stored last
  * @version: SMC_ISM_SHMEM_VERSION
- * @fabric: number of the fabric, of which the CHID is made
- * @vectors: that the host has for each machine
- * @host_seed: the same for all machines of the host, of which the system EID is made
- * @pair: a random number, not 0, that this memory has and no other one
- * @side: of this half
+ * @fabric: number of the fabric; the CHID is derived from it
+ * @vectors: number of vectors of each machine
+ * @host_seed: the same for all machines of the host; the system EID is derived from it
+ * @pair: random number, not 0, unique for this memory
+ * @side: side of this half
  * @reserved: 0
- * @id: of the machine which is there on this side, 0: none
- * @joins: how often a machine came, on this side
+ * @id: number of the machine that is connected on this side, 0: not connected
+ * @joins: number of times that a machine was connected on this side
  *
- * @id and @joins change while machines come and go. Vector 0 of the other side is rung after that.
- * The peer is able to overwrite all of it. What is read here is right or breaks this pair alone.
+ * The host changes @id and @joins when a machine connects or disconnects, then signals vector 0 of
+ * the other side. The peer can overwrite all fields. A wrong value may break this pair only.
  */
 struct smc_ism_shmem_facts {
 	__le32 magic;
@@ -82,11 +82,11 @@ struct smc_ism_shmem_facts {
 };
 
 /**
- * struct smc_ism_shmem_queue - cursors of one queue, a cache line each
- * @prod: entries that were put into the ring of this half, ever
+ * struct smc_ism_shmem_queue - cursors of one queue, one cache line each
+ * @prod: number of entries ever written to the ring of this half
  * @reserved_prod: 0
- * @cons: entries that were taken out of that ring of the other half, ever
- * @event: ring when @prod of the other half passes this
+ * @cons: number of entries ever read from the ring of the other half
+ * @event: signal when @prod of the other half passes this value
  * @reserved_cons: 0
  */
 struct smc_ism_shmem_queue {
@@ -98,20 +98,21 @@ struct smc_ism_shmem_queue {
 };
 
 /**
- * struct smc_ism_shmem_head - what a machine says about itself, at SMC_ISM_SHMEM_HEAD in its half
+ * struct smc_ism_shmem_head - written by the machine, at SMC_ISM_SHMEM_HEAD in its half
  * @magic: SMC_ISM_SHMEM_HEAD_MAGIC
- * @version: that it speaks best
- * @min_version: that it speaks at least
+ * @version: highest version that it supports
+ * @min_version: lowest version that it supports
  * @flags: 0
- * @generation: random, not 0, another one for each load of the driver; stored last. 0: not ready
+ * @generation: random, not 0, different for each load of the driver; stored last. 0: not
+ *	ready
  * @id: its IVPosition, for the doorbell
- * @gid: where it can be reached
- * @units: of the heap of a half
- * @queues: that it uses
+ * @gid: its GID
+ * @units: units of the heap of a half
+ * @queues: number of queues that it uses
  * @reserved: 0
- * @echo: the generation of the other machine, once seen. Both sides are up when both say so
- * @closing: it is about to go
- * @beat: counts the seconds that it lives
+ * @echo: the other machine's generation, once read. Both sides are up when each has set this
+ * @closing: the machine is about to disconnect
+ * @beat: incremented each second
  * @reserved_beat: 0
  * @queue: cursors
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happens, for those who want to be told at once. Any layer reports here;
- * the reports go out in admin/. They cost nothing while nobody listens.
+ * Events for netlink listeners. Any layer may report an event; admin/events.c sends it. Without a
+ * listener nothing is sent.
  */
 #ifndef _NET_SMC_EVENT_H
 #define _NET_SMC_EVENT_H
@@ -17,11 +17,11 @@ struct net;
 struct sock;
 
 /**
- * struct smc_event_limit - how many events of the frequent kind a namespace sends
+ * struct smc_event_limit - rate limit of fallback events in a namespace
  * @lock: protects all fields
  * @begin: jiffies when the current second began
- * @sent: events in it
- * @lost: events that were not sent since the last one that was
+ * @sent: events sent in this second
+ * @lost: events suppressed since the last one that was sent
  */
 struct smc_event_limit {
 	spinlock_t lock;	/* protects all fields */
@@ -36,30 +36,30 @@ static inline void smc_event_limit_init(struct smc_event_limit *limit)
 }
 
 /**
- * smc_event_group() - a link group is there, or is not any more
+ * smc_event_group() - a link group came up or went down
  * @group: the group; the caller holds a reference
- * @up: new connections can join from now on, or no longer
+ * @up: new connections can join, or cannot any more
  *
  * Process context or softirq; does not sleep.
  */
 void smc_event_group(const struct smc_group *group, bool up);
 
 /**
- * smc_event_link() - a link of SMC-R is there, or is not any more
+ * smc_event_link() - a link of SMC-R came up or went down
  * @group: its group; the caller holds a reference
  * @link: the link
- * @up: connections may use it from now on, or no longer
+ * @up: connections can use it, or cannot any more
  *
  * Process context or softirq; does not sleep.
  */
 void smc_event_link(const struct smc_group *group, const struct smc_link_info *link, bool up);
 
 /**
- * smc_event_fallback() - a connection is a TCP connection
+ * smc_event_fallback() - a connection fell back to TCP
  * @tcp: its TCP socket
  * @role: this side's role
  * @reason: enum smc_reason
- * @peer_diagnosis: what the peer's Decline said, or 0
+ * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  *
  * Process context; does not sleep.
  */
@@ -67,10 +67,10 @@ void smc_event_fallback(const struct sock *tcp, enum smc_role role, u32 reason,
 			u32 peer_diagnosis);
 
 /**
- * smc_event_path() - a path of SMC-R does not work: connections are TCP
+ * smc_event_path() - a path of SMC-R failed: its connections use TCP
  * @net: the namespace
  * @path: the path
- * @seconds: for how long
+ * @seconds: time for which the path is not used
  *
  * Process context or softirq; does not sleep.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What other modules of ours use: smc_rdma */
+/* Symbols that the module smc_rdma uses */
 
 #include <linux/export.h>
 

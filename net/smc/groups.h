@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The link groups of a namespace. What is done with them is in group/; the struct is here because
- * it is part of the namespace's state.
- */
+/* Link groups of a namespace: a part of struct smc_net. group/table.c uses it */
 #ifndef _NET_SMC_GROUPS_H
 #define _NET_SMC_GROUPS_H
 
@@ -20,16 +17,17 @@
 #define SMC_PEER_CLASSES	128
 
 /**
- * struct smc_peer_class - link groups with the peers of one class of addresses
- * @nr: groups, forming ones and those included that no connection can join any more
- * @nr_forming: groups of the server's role that are being formed
- * @forming: the same of both modes, oldest first
- * @idle: groups of the server's role without connections, oldest first
- * @silent: address of the peer whose first contact took too long for those that waited for it
+ * struct smc_peer_class - link groups whose peers have addresses of the same class
+ * @nr: number of groups, including those that are forming or that no connection can join any
+ *	more
+ * @nr_forming: number of forming groups, server role, by enum smc_mode
+ * @forming: forming groups of both modes, server role, oldest first
+ * @idle: groups without connections, server role, oldest first
+ * @silent: address of a peer whose first contact made other connections wait until a timeout
  * @silent_until: jiffies until which connections from @silent do not wait
  *
- * A keyed hash spreads addresses over the classes, so a few addresses share one. A class remembers
- * one silent address. A connection from an address that was replaced may wait once more.
+ * A keyed hash assigns addresses to classes, so several addresses share a class. A class stores one
+ * silent address. After another address has replaced it, a connection from it may wait once more.
  */
 struct smc_peer_class {
 	unsigned int nr;
@@ -42,18 +40,18 @@ struct smc_peer_class {
 
 /**
  * struct smc_groups - link groups of one namespace
- * @lock: protects all fields but @secret and @alive; taken with bottom halves off
- * @list: those in which new connections may be made, newest first
- * @last_serial: of the group that was listed last
- * @by_key: the same and, of the server's role, those that are being formed
- * @classes: by the hash of the peer's address
- * @nr: number of groups, as in the classes
- * @nr_forming: those of the server's role that are being formed
- * @secret: makes it impossible to choose keys that end up in one bucket; constant
- * @alive: groups whose memory is there. The namespace waits for the last one
+ * @lock: protects all fields but @secret and @alive; a BH lock
+ * @list: groups that new connections can join, newest first
+ * @last_serial: serial number of the group that was listed last
+ * @by_key: the groups in @list, and forming groups of the server role
+ * @classes: by hash of the peer's address
+ * @nr: number of groups: the sum over @classes
+ * @nr_forming: number of forming groups, server role, by enum smc_mode
+ * @secret: key of the hash, so that peers cannot choose keys of the same bucket; constant
+ * @alive: number of allocated groups. The exit of the namespace waits until it is 0
  */
 struct smc_groups {
-	spinlock_t lock;	/* see above */
+	spinlock_t lock;	/* protects all fields but @secret and @alive */
 	struct list_head list;
 	u64 last_serial;
 	DECLARE_HASHTABLE(by_key, SMC_GROUP_HASH_BITS);

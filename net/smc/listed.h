@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An entry of a namespace's list of connections; what is done with it is in sock/list.c */
+/* Entries of smc_net.socks, the list of all connections of a namespace; see sock/list.c */
 #ifndef _NET_SMC_LISTED_H
 #define _NET_SMC_LISTED_H
 
@@ -8,9 +8,9 @@
 
 /**
  * struct smc_listed - an entry of smc_net.socks
- * @node: in smc_net.socks; empty outside of the list
- * @number: grows from one entry to the next
- * @fell_back: this is part of a struct smc_fallen, else of a struct smc_sock
+ * @node: in smc_net.socks; empty if not listed
+ * @number: larger than that of all earlier entries
+ * @fell_back: part of a struct smc_fallen, else of a struct smc_sock
  */
 struct smc_listed {
 	struct rb_node node;
@@ -19,12 +19,12 @@ struct smc_listed {
 };
 
 /**
- * struct smc_fallen - a connection that fell back, and is a TCP socket
- * @listed: its entry; with the number of the struct smc_sock that it had
- * @cookie: of the sock
- * @hash: of the sock, in TCP's table of connections
+ * struct smc_fallen - entry of a connection that fell back to TCP
+ * @listed: its entry, with the number of its former struct smc_sock
+ * @cookie: cookie of its sock
+ * @hash: hash of its sock, which finds it in TCP's table of connections
  * @reason: enum smc_reason
- * @peer_diagnosis: what the peer's Decline said
+ * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  */
 struct smc_fallen {
 	struct smc_listed listed;

@@ -60,7 +60,7 @@ static int __init smc_init(void)
 	err = smc_attach_init();
 	if (err)
 		goto err_transport;
-	/* The last that can fail: from here on there are sockets, and they need the module */
+	/* After the last step that can fail, sockets may exist and hold references to the module */
 	err = smc_create_init();
 	if (err)
 		goto err_attach;
@@ -105,12 +105,12 @@ static void __exit smc_exit(void)
 	smc_group_exit();
 	smc_path_exit();
 	smcd_loopback_exit();
-	smc_pnet_netlink_exit();	/* those above report events */
+	smc_pnet_netlink_exit();	/* the functions above may send events */
 	smc_netlink_exit();
 	smc_conn_exit();
 	smc_work_exit();
 	smc_net_exit();
-	rcu_barrier();		/* sockets and DMBs die in RCU callbacks */
+	rcu_barrier();		/* RCU callbacks free sockets and DMBs */
 	smc_object_exit();
 }
 
@@ -123,6 +123,6 @@ MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS_GENL_FAMILY(SMC_GENL_FAMILY_NAME);
 MODULE_ALIAS_GENL_FAMILY(SMCR_GENL_FAMILY_NAME);
-/* 256 is IPPROTO_SMC, 1 is SOCK_STREAM; the macro wants numbers */
+/* 256 is IPPROTO_SMC, 1 is SOCK_STREAM; the macro needs numbers */
 MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, 256, 1);
 MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, 256, 1);

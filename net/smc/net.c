@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Per-namespace state behind net_generic */
+/* State of a network namespace, behind net_generic() */
 
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -11,7 +11,7 @@
 static unsigned int net_id;
 
 /**
- * smc_net() - AF_SMC's part of a namespace
+ * smc_net() - the AF_SMC state of a namespace
  * @net: the namespace; the caller holds a reference or is one of its objects
  *
  * Any context.
@@ -24,21 +24,21 @@ struct smc_net *smc_net(const struct net *net)
 }
 
 /*
- * Hosts with an RDMA port put its MAC address here. Without one, random bytes
- * serve the purpose: they are marked as a locally administered address.
+ * RFC 7609 builds the peer ID from an instance number and the MAC address of an RDMA port. Random
+ * bytes are unique too, and need no port; they are marked as a locally administered address.
  */
-static void make_peer_id(struct smc_peer_id *id)
+static void generate_peer_id(struct smc_peer_id *id)
 {
 	get_random_bytes(id->bytes, sizeof(id->bytes));
 	id->bytes[2] = (id->bytes[2] & ~0x01) | 0x02;
 }
 
-static int __net_init net_enter(struct net *net)
+static int __net_init init_namespace(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 	int err;
 
-	make_peer_id(&sn->peer_id);
+	generate_peer_id(&sn->peer_id);
 	smc_groups_init(&sn->groups);
 	smc_paths_init(&sn->paths);
 	spin_lock_init(&sn->socks_lock);
@@ -66,8 +66,8 @@ err_stats:
 	return err;
 }
 
-/* No struct smc_sock is left, only connections that fell back */
-static void free_list(struct smc_net *sn)
+/* Only entries of connections that fell back are left; no struct smc_sock exists any more */
+static void free_fallback_entries(struct smc_net *sn)
 {
 	struct smc_listed *listed, *next;
 
@@ -76,36 +76,31 @@ static void free_list(struct smc_net *sn)
 			kfree(container_of(listed, struct smc_fallen, listed));
 }
 
-static void __net_exit net_leave(struct net *net)
+static void __net_exit exit_namespace(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
 	smc_sysctl_exit(&sn->knobs);
 	smc_pnet_flush(&sn->pnet);
 	WARN_ON_ONCE(sn->groups.nr || atomic_read(&sn->groups.alive));
-	free_list(sn);
+	free_fallback_entries(sn);
 	smc_share_drop(sn->share);
 	smc_stats_exit(sn->stats);
 }
 
 static struct pernet_operations net_ops = {
-	.init	= net_enter,
-	.exit	= net_leave,
+	.init	= init_namespace,
+	.exit	= exit_namespace,
 	.id	= &net_id,
 	.size	= sizeof(struct smc_net),
 };
 
-/**
- * smc_net_init() - start to keep state in every namespace
- *
- * Return: 0 or a negative errno.
- */
 int smc_net_init(void)
 {
 	return register_pernet_subsys(&net_ops);
 }
 
-/** smc_net_exit() - drop the state of every namespace; no socket is left */
+/* No socket exists any more */
 void smc_net_exit(void)
 {
 	unregister_pernet_subsys(&net_ops);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * State of one network namespace. Everything an operator sets or sees belongs
- * to a namespace; the layers keep their part of it here.
+ * State of one network namespace: everything that an operator can configure or monitor. Each layer
+ * has its part.
  */
 #ifndef _NET_SMC_NET_H
 #define _NET_SMC_NET_H
@@ -22,24 +22,24 @@
 #include "wire/clc.h"
 
 /**
- * struct smc_net - what AF_SMC keeps per network namespace
+ * struct smc_net - state of AF_SMC in one network namespace
  * @stats: counters, per CPU
  * @fallbacks: fallbacks by reason
- * @eids: user EIDs, and whether the system EID is offered
- * @pnet: which interfaces and devices are on the same physical network
+ * @eids: user EIDs and system EID
+ * @pnet: PNET table
  * @knobs: sysctls
- * @share: what it holds of the memory for buffers
- * @orphans: connections that their programs have closed, and that wait for their peers
- * @event_limit: bounds how many fallbacks are reported
- * @peer_id: tells this namespace's stack from all others (RFC 7609, A.2.1);
- *	constant. Two namespaces of one host are two peers.
+ * @share: its share of the memory for buffers
+ * @orphans: number of connections that are closed and wait for their peers
+ * @event_limit: rate limit of fallback events
+ * @peer_id: identifies this namespace to peers (RFC 7609, A.2.1); constant. Two namespaces of
+ *	one host are two peers
  * @groups: link groups
- * @paths: paths of SMC-R that failed lately
+ * @paths: paths of SMC-R that failed recently
  * @socks_lock: protects the fields below; any context
- * @socks: all struct smc_sock, and connections that fell back, for monitoring: struct smc_listed by
- *	number
- * @last_number: number of the newest of @socks
- * @pruned: number of the one of @socks that was last looked at to free entries
+ * @socks: all struct smc_sock and all connections that fell back, for monitoring: struct
+ *	smc_listed by number
+ * @last_number: number of the newest entry of @socks
+ * @pruned: number of the entry of @socks that was last tested for removal
  */
 struct smc_net {
 	struct smc_stats __percpu *stats;
@@ -53,7 +53,7 @@ struct smc_net {
 	struct smc_peer_id peer_id;
 	struct smc_groups groups;
 	struct smc_paths paths;
-	spinlock_t socks_lock;		/* protects what follows */
+	spinlock_t socks_lock;		/* protects the fields below */
 	struct rb_root socks;
 	u64 last_number;
 	u64 pruned;

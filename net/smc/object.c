@@ -32,22 +32,14 @@ static int objects_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(objects);
 
-/**
- * smc_object_init() - create the debugfs file
- *
- * Without debugfs the counters still count. May sleep.
- */
+/* Create the debugfs file. May sleep */
 void smc_object_init(void)
 {
 	dir = debugfs_create_dir("smc", NULL);
 	debugfs_create_file("objects", 0444, dir, NULL, &objects_fops);
 }
 
-/**
- * smc_object_exit() - remove the debugfs file, and say what was left behind
- *
- * May sleep.
- */
+/* Remove the debugfs file and warn about objects that are left. May sleep */
 void smc_object_exit(void)
 {
 	int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many objects of each kind exist, and ever did. The numbers prove that
- * nothing is left behind; they are shown in debugfs, smc/objects.
+ * Number of live objects of each kind, and of all that were ever created. Tests read them in
+ * debugfs, smc/objects, to detect leaks.
  */
 #ifndef _NET_SMC_OBJECT_H
 #define _NET_SMC_OBJECT_H
@@ -12,9 +12,9 @@
  * enum smc_object - kinds of counted objects
  * @SMC_OBJECT_SOCK: struct smc_sock: sockets that listen, connect or are connected over SMC
  * @SMC_OBJECT_CONN: connections that hold shared memory
- * @SMC_OBJECT_HANDSHAKE: handshakes under way
+ * @SMC_OBJECT_HANDSHAKE: handshakes in progress
  * @SMC_OBJECT_GROUP: link groups
- * @SMC_OBJECT_DMB: direct memory buffers in use by either end
+ * @SMC_OBJECT_DMB: direct memory buffers that an owner or a user holds
  * @SMC_OBJECT_LINK: links of SMC-R that hold resources of a device
  * @SMC_OBJECT_RMB: remote memory buffers of SMC-R
  * @SMC_OBJECT_MAX: number of kinds

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The paths of SMC-R that did not work lately, in one namespace. What is done with them is in
- * group/path.c; the struct is here because it is part of the namespace's state.
+ * Paths of SMC-R that failed recently in a namespace: a part of struct smc_net. group/path.c uses
+ * it.
  */
 #ifndef _NET_SMC_PATHS_H
 #define _NET_SMC_PATHS_H
@@ -11,9 +11,9 @@
 
 /**
  * struct smc_paths - paths that failed
- * @lock: protects all fields; taken with bottom halves off
- * @failed: the one that failed last comes first
- * @nr: how many
+ * @lock: protects all fields; a BH lock
+ * @failed: struct smc_path, the most recently failed first
+ * @nr: number of paths
  */
 struct smc_paths {
 	spinlock_t lock;	/* protects all fields */

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much memory there may be for buffers, and how much of it each namespace holds.
+ * Limits of the memory for buffers, in total and for each namespace.
  *
- * It is bounded several times: all that exists, by a part of the machine's memory; what serves
- * connections of one network namespace, by its share of that; what serves all namespaces but the
- * first, together, by three quarters of it, because there are many; and what serves namespaces that
- * users without privileges may have made, together, by half of it, because they can make many. Of
- * what several namespaces take together, an eighth is left to those that have little.
- * As a bound comes near, new connections get smaller buffers, so that many connections cost little
- * each; beyond it, a connection becomes a TCP connection.
+ * These limits apply:
+ * - all memory: smc_memory_limit(), a part of the machine's memory;
+ * - one network namespace: its share of that;
+ * - all namespaces but the initial one, together: three quarters of it;
+ * - all namespaces that unprivileged users may have created, together: half of it.
+ *
+ * Of each sum over several namespaces, the last eighth is reserved for namespaces that use little
+ * memory.
+ *
+ * Near a limit, new connections get smaller buffers, so that many connections use little memory
+ * each. At the limit, a connection falls back to TCP.
  */
 
 #include <linux/minmax.h>
@@ -26,32 +30,32 @@ MODULE_PARM_DESC(buffer_limit_mb,
 		 "Most memory for buffers, in MiB; 0: a quarter of the memory");
 
 static unsigned long default_limit;
-static atomic_long_t used;		/* all that exists */
+static atomic_long_t used;		/* all buffer memory of the module */
 
 /**
- * struct sum - what several namespaces take together
+ * struct sum - memory that is charged to several namespaces
  * @used: bytes
- * @eighths: most of it, in eighths of smc_memory_limit()
+ * @eighths: limit, in eighths of smc_memory_limit()
  */
 struct sum {
 	atomic_long_t used;
 	unsigned int eighths;
 };
 
-/* A namespace counts in the first ones, smc_share.nr_sums of them */
+/* A namespace is included in the first smc_share.nr_sums of them */
 static struct sum sums[] = {
-	{ .eighths = 8 },	/* all */
-	{ .eighths = 6 },	/* all but the first one */
-	{ .eighths = 4 },	/* those that users without privileges may have made */
+	{ .eighths = 8 },	/* all namespaces */
+	{ .eighths = 6 },	/* all but the initial one */
+	{ .eighths = 4 },	/* those that unprivileged users may have created */
 };
 
-/** smc_share_init() - take the size of the machine's memory */
+/* Set the default limit from the size of the machine's memory */
 void smc_share_init(void)
 {
 	default_limit = (totalram_pages() << PAGE_SHIFT) / 4;
 }
 
-/** smc_memory_limit() - Return: most bytes that buffers may take */
+/* The limit of the memory for buffers in bytes */
 unsigned long smc_memory_limit(void)
 {
 	unsigned int mb = READ_ONCE(buffer_limit_mb);
@@ -59,17 +63,17 @@ unsigned long smc_memory_limit(void)
 	return mb ? (unsigned long)mb << 20 : default_limit;
 }
 
-/** smc_memory_used() - Return: bytes that buffers take now, pooled ones included */
+/* Bytes used by buffers, including pooled ones */
 unsigned long smc_memory_used(void)
 {
 	return atomic_long_read(&used);
 }
 
 /*
- * As long as half of the memory is left, all requests are met in full. Below that, the largest size
- * goes down to a quarter with every half of what is left.
+ * If at least half of the memory is left, each request gets its full size. With each further
+ * halving of the rest, the largest size drops to a quarter.
  */
-static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long limit)
+static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limit)
 {
 	unsigned long left = limit - in_use;
 	unsigned long step = limit / 2;
@@ -83,23 +87,23 @@ static u32 size_under_pressure(u32 bytes, unsigned long in_use, unsigned long li
 }
 
 /**
- * smc_size_below() - the size of buffers where memory is limited
- * @bytes: the size that is wanted
- * @in_use: bytes that are in use
- * @limit: most bytes
+ * smc_size_below() - choose the size of a buffer under a limit
+ * @bytes: requested size
+ * @in_use: bytes in use
+ * @limit: limit in bytes
  *
  * Any context.
  *
- * Return: that size, perhaps a smaller one; 0 at the limit, and for no bytes.
+ * Return: @bytes or a smaller size; 0 at the limit, or if @bytes is 0.
  */
 u32 smc_size_below(u32 bytes, unsigned long in_use, unsigned long limit)
 {
 	if (!bytes || in_use + SMC_BUFFER_MIN > limit)
 		return 0;
-	return size_under_pressure(bytes, in_use, limit);
+	return limit_buffer_size(bytes, in_use, limit);
 }
 
-static bool add_below(u32 bytes, atomic_long_t *sum, unsigned long limit)
+static bool try_add_below(u32 bytes, atomic_long_t *sum, unsigned long limit)
 {
 	if (atomic_long_add_return(bytes, sum) <= limit)
 		return true;
@@ -108,12 +112,12 @@ static bool add_below(u32 bytes, atomic_long_t *sum, unsigned long limit)
 }
 
 /**
- * smc_share_create() - a new namespace gets its share
+ * smc_share_create() - create the share of a namespace
  * @net: the namespace
  *
  * May sleep.
  *
- * Return: the share, until smc_share_drop(), or NULL.
+ * Return: the share, which the caller drops with smc_share_drop(), or NULL.
  */
 struct smc_share *smc_share_create(const struct net *net)
 {
@@ -129,17 +133,17 @@ struct smc_share *smc_share_create(const struct net *net)
 	return share;
 }
 
-static void subtract_used(struct smc_share *share, u32 bytes)
+static void uncharge_share(struct smc_share *share, u32 bytes)
 {
 	if (atomic_long_sub_and_test(bytes, &share->used))
 		kfree(share);
 }
 
 /**
- * smc_share_hold() - memory may be taken for the namespace later, when that may be gone
- * @share: its share; the caller is one of its holders, or it is held
+ * smc_share_hold() - get a reference, to charge memory after the namespace may have ended
+ * @share: the share; the caller holds a reference
  *
- * Any context. smc_share_drop() is due.
+ * Any context. The caller must call smc_share_drop().
  */
 void smc_share_hold(struct smc_share *share)
 {
@@ -147,39 +151,29 @@ void smc_share_hold(struct smc_share *share)
 }
 
 /**
- * smc_share_drop() - a holder is gone; the first one is the namespace
- * @share: the share, which stays until all that was taken is given back
+ * smc_share_drop() - drop a reference
+ * @share: the share; it is freed when all memory is uncharged too
  *
  * Any context.
  */
 void smc_share_drop(struct smc_share *share)
 {
 	if (refcount_dec_and_test(&share->holders))
-		subtract_used(share, SMC_SHARE_ALIVE);
+		uncharge_share(share, SMC_SHARE_ALIVE);
 }
 
-/**
- * smc_share_used() - how much serves a namespace
- * @share: its share; it is held
- *
- * Any context.
- *
- * Return: bytes.
- */
+/* Number of bytes charged to @share, to which the caller holds a reference. Any context */
 unsigned long smc_share_used(const struct smc_share *share)
 {
 	return atomic_long_read(&share->used) - SMC_SHARE_ALIVE;
 }
 
 /**
- * smc_share_limit() - the most that may serve a namespace
+ * smc_share_limit() - the limit of a namespace in bytes
  * @share: its share
  *
- * The first namespace is that of the host's own programs. It leaves a quarter to all others, they
- * leave a quarter to it, and none of them takes more than a quarter, unless the sysctl allows it.
- * Any context.
- *
- * Return: bytes.
+ * By default the initial namespace can use three quarters of smc_memory_limit(), any other
+ * namespace one quarter. The sysctl can change that. Any context.
  */
 unsigned long smc_share_limit(const struct smc_share *share)
 {
@@ -191,8 +185,11 @@ unsigned long smc_share_limit(const struct smc_share *share)
 	return share->first ? all / 4 * 3 : all / 4;
 }
 
-/* The last eighth is for namespaces that hold less than a 64th of the machine's limit */
-static unsigned long limit_of_sum(const struct sum *sum, const struct smc_share *share)
+/*
+ * Limit of @sum for this namespace. The last eighth is reserved for namespaces that use less than a
+ * 64th of smc_memory_limit().
+ */
+static unsigned long get_sum_limit(const struct sum *sum, const struct smc_share *share)
 {
 	unsigned long all = smc_memory_limit(), limit = all / 8 * sum->eighths;
 
@@ -200,13 +197,13 @@ static unsigned long limit_of_sum(const struct sum *sum, const struct smc_share 
 }
 
 /**
- * smc_share_offer() - what smc_share_take() would give now
- * @share: the share of the namespace, which is held
- * @bytes: a size of buffers
+ * smc_share_offer() - the size that smc_share_take() would return now
+ * @share: the share of the namespace; the caller holds a reference
+ * @bytes: requested size
  *
  * Any context.
  *
- * Return: that size, perhaps a smaller one; 0 at a limit.
+ * Return: @bytes or a smaller size; 0 at a limit.
  */
 u32 smc_share_offer(const struct smc_share *share, u32 bytes)
 {
@@ -214,27 +211,27 @@ u32 smc_share_offer(const struct smc_share *share, u32 bytes)
 
 	for (i = 0; i < share->nr_sums; i++)
 		bytes = smc_size_below(bytes, atomic_long_read(&sums[i].used),
-				       limit_of_sum(&sums[i], share));
+				       get_sum_limit(&sums[i], share));
 	return smc_size_below(bytes, smc_share_used(share), smc_share_limit(share));
 }
 
 /**
- * smc_share_take_exactly() - memory of just this size is to serve a namespace
- * @share: the share of the namespace, which is held
+ * smc_share_take_exactly() - charge memory of exactly this size to a namespace
+ * @share: the share of the namespace; the caller holds a reference
  * @bytes: its size
  *
  * Any context.
  *
- * Return: whether it may; then smc_share_give() is due.
+ * Return: false at a limit; on true the caller must call smc_share_give().
  */
 bool smc_share_take_exactly(struct smc_share *share, u32 bytes)
 {
 	unsigned int i;
 
 	for (i = 0; i < share->nr_sums; i++)
-		if (!add_below(bytes, &sums[i].used, limit_of_sum(&sums[i], share)))
+		if (!try_add_below(bytes, &sums[i].used, get_sum_limit(&sums[i], share)))
 			goto err_sums;
-	if (add_below(bytes, &share->used, smc_share_limit(share) + SMC_SHARE_ALIVE))
+	if (try_add_below(bytes, &share->used, smc_share_limit(share) + SMC_SHARE_ALIVE))
 		return true;
 
 err_sums:
@@ -244,14 +241,13 @@ err_sums:
 }
 
 /**
- * smc_share_take() - memory is to serve a namespace
- * @share: the share of the namespace, which is held
- * @bytes: a size of buffers
+ * smc_share_take() - charge memory to a namespace
+ * @share: the share of the namespace; the caller holds a reference
+ * @bytes: requested size
  *
  * Any context.
  *
- * Return: the size that it may have, perhaps a smaller one; 0 at a limit. smc_share_give() gives
- * it back.
+ * Return: the charged size, @bytes or smaller; 0 at a limit. The caller must call smc_share_give().
  */
 u32 smc_share_take(struct smc_share *share, u32 bytes)
 {
@@ -260,9 +256,9 @@ u32 smc_share_take(struct smc_share *share, u32 bytes)
 }
 
 /**
- * smc_share_give() - memory does not serve the namespace any more
- * @share: as taken from; the namespace may be gone meanwhile, the share is not
- * @bytes: as taken, or a part of it
+ * smc_share_give() - uncharge memory
+ * @share: the share to which it is charged; the namespace may have ended
+ * @bytes: charged size, or a part of it
  *
  * Any context.
  */
@@ -272,17 +268,17 @@ void smc_share_give(struct smc_share *share, u32 bytes)
 
 	for (i = 0; i < share->nr_sums; i++)
 		atomic_long_sub(bytes, &sums[i].used);
-	subtract_used(share, bytes);
+	uncharge_share(share, bytes);
 }
 
 /**
- * smc_share_move() - another namespace than the one that took it holds memory now
- * @from: as taken from
- * @to: the share of the namespace that holds it, which is held. It may exceed its limit by that:
- *	then it takes nothing more
- * @bytes: as taken
+ * smc_share_move() - charge memory to another namespace
+ * @from: the share to which it is charged
+ * @to: the share of the other namespace; the caller holds a reference. The memory may exceed
+ *	its limit: then it can take no more
+ * @bytes: charged size
  *
- * Any context. smc_share_give() to @to is due.
+ * Any context. The caller must call smc_share_give() for @to.
  */
 void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes)
 {
@@ -295,12 +291,12 @@ void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes)
 }
 
 /**
- * smc_memory_offer() - what smc_memory_reserve() would give now
- * @bytes: a size of buffers
+ * smc_memory_offer() - the size that smc_memory_reserve() would return now
+ * @bytes: requested size
  *
  * Any context.
  *
- * Return: that size, perhaps a smaller one; 0 at the limit.
+ * Return: @bytes or a smaller size; 0 at the limit.
  */
 u32 smc_memory_offer(u32 bytes)
 {
@@ -308,26 +304,26 @@ u32 smc_memory_offer(u32 bytes)
 }
 
 /**
- * smc_memory_reserve_exactly() - memory of just this size is to exist
+ * smc_memory_reserve_exactly() - reserve memory of exactly this size before allocating it
  * @bytes: its size
  *
  * Any context.
  *
- * Return: whether it may be allocated; then smc_memory_unreserve() is due.
+ * Return: false at the limit; on true the caller must call smc_memory_unreserve().
  */
 bool smc_memory_reserve_exactly(u32 bytes)
 {
-	return add_below(bytes, &used, smc_memory_limit());
+	return try_add_below(bytes, &used, smc_memory_limit());
 }
 
 /**
- * smc_memory_reserve() - memory is to exist
- * @bytes: a size of buffers
+ * smc_memory_reserve() - reserve memory before allocating it
+ * @bytes: requested size
  *
  * Any context.
  *
- * Return: the size that may be allocated, perhaps a smaller one; 0 at the limit.
- * smc_memory_unreserve() gives it back.
+ * Return: the reserved size, @bytes or smaller; 0 at the limit. The caller must call
+ * smc_memory_unreserve().
  */
 u32 smc_memory_reserve(u32 bytes)
 {
@@ -335,12 +331,7 @@ u32 smc_memory_reserve(u32 bytes)
 	return bytes && smc_memory_reserve_exactly(bytes) ? bytes : 0;
 }
 
-/**
- * smc_memory_unreserve() - memory was freed
- * @bytes: its size
- *
- * Any context.
- */
+/* Memory of this size was freed. Any context */
 void smc_memory_unreserve(u32 bytes)
 {
 	atomic_long_sub(bytes, &used);

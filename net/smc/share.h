@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How much memory there may be for buffers, and how much of it each namespace holds.
- */
+/* Limits of the memory for buffers, in total and for each namespace */
 #ifndef _NET_SMC_SHARE_H
 #define _NET_SMC_SHARE_H
 
@@ -12,17 +10,17 @@
 
 struct net;
 
-#define SMC_SHARE_ALIVE	1	/* in struct smc_share.used, as long as it has holders */
+#define SMC_SHARE_ALIVE	1	/* part of smc_share.used until the last reference is dropped */
 
 /**
- * struct smc_share - what a namespace holds of the memory for buffers
- * @holders: the namespace, and objects that may take memory for it later
- * @used: bytes that serve it, and SMC_SHARE_ALIVE while there are holders. The share is freed when
- *	it becomes 0
- * @limit_mb: most of it, in MiB; 0: a part of the machine's limit. Written by sysctl
- * @first: it is that of the first namespace; constant
- * @guest: a user without privileges may have made the namespace; constant
- * @nr_sums: in how many sums of several namespaces it counts; constant
+ * struct smc_share - memory for buffers that is charged to a namespace
+ * @holders: references: one of the namespace, and those of objects that may charge memory
+ *	later
+ * @used: charged bytes, plus SMC_SHARE_ALIVE while @holders is not 0. At 0 the share is freed
+ * @limit_mb: limit in MiB; 0: a part of smc_memory_limit(). Written by sysctl
+ * @first: belongs to the initial namespace; constant
+ * @guest: an unprivileged user may have created the namespace; constant
+ * @nr_sums: number of sums over several namespaces in which it is included; constant
  */
 struct smc_share {
 	refcount_t holders;
@@ -48,7 +46,7 @@ void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes);
 
 u32 smc_size_below(u32 bytes, unsigned long in_use, unsigned long limit);
 
-/* All namespaces, and what is pooled */
+/* All namespaces, including pooled memory */
 unsigned long smc_memory_limit(void);
 unsigned long smc_memory_used(void);
 u32 smc_memory_offer(u32 bytes);

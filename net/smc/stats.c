@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters: allocate, sum up, and the fallback table */
+/* Counters: allocation, sums over all CPUs, and the table of fallbacks */
 
 #include "stats.h"
 
 /**
- * smc_stats_init() - counters for a new namespace
- * @stats: where to keep the counters
- * @fallbacks: the namespace's fallback table
+ * smc_stats_init() - allocate the counters of a new namespace
+ * @stats: result
+ * @fallbacks: the namespace's table of fallbacks
  *
  * May sleep.
  *
@@ -19,23 +19,19 @@ int smc_stats_init(struct smc_stats __percpu **stats, struct smc_fallback_stats 
 	return *stats ? 0 : -ENOMEM;
 }
 
-/**
- * smc_stats_exit() - free the counters
- * @stats: nobody uses them any more
- */
 void smc_stats_exit(struct smc_stats __percpu *stats)
 {
 	free_percpu(stats);
 }
 
 /**
- * smc_stats_sum() - read one counter
+ * smc_stats_sum() - read a counter
  * @stats: counters of a namespace
- * @mode: which mode
- * @stat: which counter
+ * @mode: SMC-D or SMC-R
+ * @stat: an enum smc_stat
  *
- * Return: the sum over all CPUs; never less than an earlier sum of a counter
- * that only grows.
+ * Return: the sum over all CPUs. Of a counter that only grows, it is never less than an earlier
+ * sum.
  */
 u64 smc_stats_sum(struct smc_stats __percpu *stats, enum smc_mode mode, unsigned int stat)
 {
@@ -47,13 +43,7 @@ u64 smc_stats_sum(struct smc_stats __percpu *stats, enum smc_mode mode, unsigned
 	return sum;
 }
 
-/**
- * smc_stats_handshake_errors() - read how many handshakes ended the connection
- * @stats: counters of a namespace
- * @role: which side
- *
- * Return: the sum over all CPUs.
- */
+/* Number of handshakes that ended the connection */
 u64 smc_stats_handshake_errors(struct smc_stats __percpu *stats, enum smc_role role)
 {
 	u64 sum = 0;
@@ -64,29 +54,19 @@ u64 smc_stats_handshake_errors(struct smc_stats __percpu *stats, enum smc_role r
 	return sum;
 }
 
-/**
- * smc_stats_handshakes() - read how many handshakes are under way
- * @stats: counters of a namespace
- *
- * Return: about as many as there are.
- */
+/* Approximate number of handshakes in progress */
 u64 smc_stats_handshakes(struct smc_stats __percpu *stats)
 {
 	s64 sum = 0;
 	int cpu;
 
-	/* One may be counted out on another CPU than in, while we look */
+	/* The sum may be negative: one CPU may increment, another one decrement */
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->handshakes);
 	return max_t(s64, sum, 0);
 }
 
-/**
- * smc_stats_path_failures() - read how often a path of SMC-R did not work
- * @stats: counters of a namespace
- *
- * Return: the sum over all CPUs.
- */
+/* Number of times that a path of SMC-R failed */
 u64 smc_stats_path_failures(struct smc_stats __percpu *stats)
 {
 	u64 sum = 0;
@@ -97,11 +77,7 @@ u64 smc_stats_path_failures(struct smc_stats __percpu *stats)
 	return sum;
 }
 
-/**
- * smc_stats_handshake_took() - count a handshake that led to an SMC connection
- * @stats: counters of a namespace
- * @us: how long it took, in microseconds
- */
+/* Count a handshake that resulted in an SMC connection after @us microseconds */
 void smc_stats_handshake_took(struct smc_stats __percpu *stats, s64 us)
 {
 	static const u32 bounds[SMC_STAT_TIMES - 1] = {
@@ -114,13 +90,7 @@ void smc_stats_handshake_took(struct smc_stats __percpu *stats, s64 us)
 	this_cpu_inc(stats->handshake_time[class]);
 }
 
-/**
- * smc_stats_handshake_time() - read how many handshakes took how long
- * @stats: counters of a namespace
- * @class: less than SMC_STAT_TIMES
- *
- * Return: the sum over all CPUs.
- */
+/* Number of handshakes with a duration of this class, which is less than SMC_STAT_TIMES */
 u64 smc_stats_handshake_time(struct smc_stats __percpu *stats, unsigned int class)
 {
 	u64 sum = 0;
@@ -132,7 +102,7 @@ u64 smc_stats_handshake_time(struct smc_stats __percpu *stats, unsigned int clas
 }
 
 /**
- * smc_stats_fallback() - count a connection that became a TCP connection
+ * smc_stats_fallback() - count a connection that fell back to TCP
  * @fallbacks: table of the namespace
  * @role: this side's role
  * @reason: enum smc_reason

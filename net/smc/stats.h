@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counters of a network namespace, per CPU. They only ever grow, except the
- * gauges: buffer memory in use, and handshakes under way.
+ * Counters of a network namespace, per CPU. They only grow, except for the gauges: buffer memory in
+ * use, and handshakes in progress.
  */
 #ifndef _NET_SMC_STATS_H
 #define _NET_SMC_STATS_H
@@ -17,46 +17,46 @@
 #define SMC_STAT_TIMES	11	/* up to 100 us, 250 us, ... 1 s, longer */
 
 /**
- * enum smc_stat - counters kept per mode
- * @SMC_STAT_CLNT_V1: connects that became SMC version 1
- * @SMC_STAT_CLNT_V2: connects that became SMC version 2
- * @SMC_STAT_SRV_V1: accepts that became SMC version 1
- * @SMC_STAT_SRV_V2: accepts that became SMC version 2
- * @SMC_STAT_RX_BYTES: payload given to applications
- * @SMC_STAT_TX_BYTES: payload taken from applications
- * @SMC_STAT_RX_CALLS: receive calls, failing and empty ones included
- * @SMC_STAT_TX_CALLS: send calls, failing ones included
+ * enum smc_stat - counters for each mode
+ * @SMC_STAT_CLNT_V1: outgoing connections that use SMC version 1
+ * @SMC_STAT_CLNT_V2: outgoing connections that use SMC version 2
+ * @SMC_STAT_SRV_V1: incoming connections that use SMC version 1
+ * @SMC_STAT_SRV_V2: incoming connections that use SMC version 2
+ * @SMC_STAT_RX_BYTES: bytes copied to applications
+ * @SMC_STAT_TX_BYTES: bytes copied from applications
+ * @SMC_STAT_RX_CALLS: receive calls, including failed and empty ones
+ * @SMC_STAT_TX_CALLS: send calls, including failed ones
  * @SMC_STAT_SPLICE: splice calls
- * @SMC_STAT_CORK: TCP_CORK switched on
- * @SMC_STAT_NODELAY: TCP_NODELAY switched on
+ * @SMC_STAT_CORK: TCP_CORK enabled
+ * @SMC_STAT_NODELAY: TCP_NODELAY enabled
  * @SMC_STAT_URGENT: calls with MSG_OOB
  * @SMC_STAT_TX_BIGGER_THAN_PEER: send request larger than the peer's buffer
  * @SMC_STAT_TX_BIGGER: send request larger than the send buffer
- * @SMC_STAT_TX_PEER_FULL: send stopped by a full peer buffer
- * @SMC_STAT_TX_FULL: send buffer could not take everything
- * @SMC_STAT_TX_REUSED: send buffer taken from an earlier connection
- * @SMC_STAT_TX_ALLOCATED: send buffer freshly allocated
- * @SMC_STAT_TX_DOWNGRADED: smaller send buffer than wanted
- * @SMC_STAT_RX_SHORT: less data there than was asked for
- * @SMC_STAT_RX_REUSED: receive buffer taken from an earlier connection
- * @SMC_STAT_RX_ALLOCATED: receive buffer freshly allocated
- * @SMC_STAT_RX_DOWNGRADED: smaller receive buffer than wanted
- * @SMC_STAT_RX_USED: gauge: bytes of receive buffers held by connections
- * @SMC_STAT_TX_USED: gauge: bytes of send buffers held by connections
- * @SMC_STAT_VIOLATIONS: connections aborted because the peer broke the protocol
- * @SMC_STAT_ABORTS_SENT: connections we aborted
- * @SMC_STAT_ABORTS_RECEIVED: connections the peer aborted
- * @SMC_STAT_WAKEUPS_SAVED: arrivals for which nobody had to be woken
+ * @SMC_STAT_TX_PEER_FULL: send call stopped by a full peer buffer
+ * @SMC_STAT_TX_FULL: send buffer too full for the whole request
+ * @SMC_STAT_TX_REUSED: send buffer of an earlier connection reused
+ * @SMC_STAT_TX_ALLOCATED: send buffer allocated
+ * @SMC_STAT_TX_DOWNGRADED: send buffer smaller than requested
+ * @SMC_STAT_RX_SHORT: less data available than requested
+ * @SMC_STAT_RX_REUSED: receive buffer of an earlier connection reused
+ * @SMC_STAT_RX_ALLOCATED: receive buffer allocated
+ * @SMC_STAT_RX_DOWNGRADED: receive buffer smaller than requested
+ * @SMC_STAT_RX_USED: gauge: bytes of receive buffers of connections
+ * @SMC_STAT_TX_USED: gauge: bytes of send buffers of connections
+ * @SMC_STAT_VIOLATIONS: connections aborted because the peer violated the protocol
+ * @SMC_STAT_ABORTS_SENT: connections aborted by this side
+ * @SMC_STAT_ABORTS_RECEIVED: connections aborted by the peer
+ * @SMC_STAT_WAKEUPS_SAVED: received messages that woke no task
  * @SMC_STAT_BUSY_POLLS: waits for data that ended before the reader went to sleep
  * @SMC_STAT_ABORT_APP: aborted by the application: closed with unread data, or reset
- * @SMC_STAT_ABORT_TCP: aborted because the TCP connection died or was misused
+ * @SMC_STAT_ABORT_TCP: aborted because the TCP connection ended or carried unexpected data
  * @SMC_STAT_ABORT_LINK: aborted because the device or the last link was lost
- * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not end in time
- * @SMC_STAT_ABORT_ORPHAN: aborted at its close, because too many wait for their peers already
+ * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not close before the timeout
+ * @SMC_STAT_ABORT_ORPHAN: aborted on close, because too many connections wait for their peers
  * @SMC_STAT_TX_BUFFER: first of SMC_STAT_SIZES: send buffers by size
  * @SMC_STAT_RX_BUFFER: first of SMC_STAT_SIZES: receive buffers by size
  * @SMC_STAT_TX_SIZE: first of SMC_STAT_SIZES: send calls by requested size
- * @SMC_STAT_RX_SIZE: first of SMC_STAT_SIZES: receive calls that returned data
+ * @SMC_STAT_RX_SIZE: first of SMC_STAT_SIZES: receive calls by returned size
  * @SMC_STAT_MAX: number of counters
  */
 enum smc_stat {
@@ -105,10 +105,10 @@ enum smc_stat {
 /**
  * struct smc_stats - counters of one namespace on one CPU
  * @mode: by enum smc_mode, then by enum smc_stat
- * @handshake_errors: by enum smc_role: connections that ended in the handshake
- * @handshakes: gauge: handshakes under way
- * @path_failures: how often a path of SMC-R turned out not to work
- * @handshake_time: handshakes that led to SMC, by the time they took
+ * @handshake_errors: by enum smc_role: connections that ended during the handshake
+ * @handshakes: gauge: handshakes in progress
+ * @path_failures: number of times that a path of SMC-R failed
+ * @handshake_time: handshakes that resulted in SMC, by duration
  */
 struct smc_stats {
 	u64 mode[SMC_MODES][SMC_STAT_MAX];
@@ -130,7 +130,7 @@ struct smc_fallback_stats {
 	u64 by_reason[2][SMC_REASON_COUNT];
 };
 
-/* The counter for @bytes among those by size that begin with @first */
+/* Counter of the class of @bytes, where @first is the counter of the smallest class */
 static inline unsigned int smc_stats_class(enum smc_stat first, size_t bytes)
 {
 	unsigned int class = bytes <= SZ_8K ? 0 : ilog2(bytes - 1) - ilog2(SZ_8K) + 1;

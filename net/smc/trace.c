@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Instantiates the tracepoints */
+/* Definitions of the tracepoints */
 
 #include <linux/export.h>
 #include <linux/types.h>
@@ -7,7 +7,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Happen in smc_rdma */
+/* Used by smc_rdma */
 EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_link_up);
 EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_link_down);
 EXPORT_TRACEPOINT_SYMBOL_GPL(smcr_llc);

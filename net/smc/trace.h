@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints. They take plain values, so that any layer can use them.
- * Sizes are in bytes; reasons are enum smc_reason.
+ * Tracepoints. Their arguments are plain values, so that any layer can use them. Sizes are in
+ * bytes; reasons are enum smc_reason.
  *
- * smc_switch_to_fallback, smc_tx_sendmsg, smc_rx_recvmsg and smcr_link_down begin with the
- * fields and the text that these events have in the kernel's own module, for the programs
- * that read them.
+ * smc_switch_to_fallback, smc_tx_sendmsg, smc_rx_recvmsg and smcr_link_down begin with the same
+ * fields and text as these events of the kernel's own module, because programs read them.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smc
@@ -21,7 +20,7 @@
 #include "wire/llc.h"
 
 /*
- * A field with a string, as __string() makes one. Not with that: how it is filled in differs
+ * A string field, like one of __string(). That macro is not used because __assign_str() differs
  * between kernels.
  */
 #define smc_trace_name(from)		__dynamic_array(char, name, strlen(from) + 1)
@@ -66,19 +65,19 @@ DECLARE_EVENT_CLASS(smc_message,
 		  __entry->len, __get_str(name))
 );
 
-/* What a call has sent */
+/* Data sent by one call */
 DEFINE_EVENT(smc_message, smc_tx_sendmsg,
 	TP_PROTO(const struct sock *sk, size_t len, const char *device),
 	TP_ARGS(sk, len, device)
 );
 
-/* What a call has received */
+/* Data received by one call */
 DEFINE_EVENT(smc_message, smc_rx_recvmsg,
 	TP_PROTO(const struct sock *sk, size_t len, const char *device),
 	TP_ARGS(sk, len, device)
 );
 
-/* A CLC message; the type is that of the wire: Proposal, Accept, Confirm, Decline */
+/* A CLC message; the type is an enum smc_clc_type */
 TRACE_EVENT(smc_clc,
 	TP_PROTO(const struct sock *sk, bool sent, u8 type),
 	TP_ARGS(sk, sent, type),
@@ -96,7 +95,7 @@ TRACE_EVENT(smc_clc,
 		  __entry->type)
 );
 
-/* The end of a handshake; the outcome is an enum smc_outcome */
+/* End of a handshake; the outcome is an enum smc_outcome */
 TRACE_EVENT(smc_handshake,
 	TP_PROTO(const struct sock *sk, u8 role, u8 outcome, u32 reason, s64 us),
 	TP_ARGS(sk, role, outcome, reason, us),
@@ -123,7 +122,7 @@ TRACE_EVENT(smc_handshake,
 		  __entry->reason, __entry->us)
 );
 
-/* A link group takes connections, or no more */
+/* A link group accepts new connections, or does not any more */
 TRACE_EVENT(smc_group,
 	TP_PROTO(const struct net *net, u32 id, u8 mode, bool up),
 	TP_ARGS(net, id, mode, up),
@@ -143,7 +142,7 @@ TRACE_EVENT(smc_group,
 		  __entry->mode, __entry->up ? "up" : "down")
 );
 
-/* A control message; cursors are counts within the ring */
+/* A CDC message; cursors are offsets in the ring */
 TRACE_EVENT(smc_cdc,
 	TP_PROTO(const struct sock *sk, bool sent, const struct smc_cdc *cdc),
 	TP_ARGS(sk, sent, cdc),
@@ -209,9 +208,9 @@ TRACE_EVENT(smcr_link_up,
 );
 
 /*
- * A link of SMC-R failed or was ended; the reason is an enum smc_link_reason. The state is what
- * netlink showed until now, the location is the code that found out. The namespace may be gone by
- * then, its cookie stays.
+ * A link of SMC-R failed or was ended. The reason is an enum smc_link_reason, the state is the last
+ * one that netlink showed, the location is the code that detected the failure. The namespace may
+ * have ended, so the argument is its cookie.
  */
 TRACE_EVENT(smcr_link_down,
 	TP_PROTO(const void *lnk, const void *lgr, u64 net_cookie, int state, const char *device,
@@ -244,7 +243,7 @@ TRACE_EVENT(smcr_link_down,
 		  __entry->location, __entry->link, __entry->uid, __entry->reason)
 );
 
-/* An LLC message; the type is that of the wire */
+/* An LLC message; the type is an enum smc_llc_type */
 TRACE_EVENT(smcr_llc,
 	TP_PROTO(u64 net_cookie, u8 link, u32 uid, bool sent, const struct smc_llc *msg),
 	TP_ARGS(net_cookie, link, uid, sent, msg),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Identifiers, limits and roles that every layer speaks about */
+/* Identifiers, limits and roles that all layers use */
 #ifndef _NET_SMC_TYPES_H
 #define _NET_SMC_TYPES_H
 
@@ -7,9 +7,9 @@
 #include <linux/types.h>
 
 /**
- * enum smc_mode - where the bytes of a connection go
- * @SMC_MODE_R: RDMA writes, SMC-R
- * @SMC_MODE_D: direct memory access to the peer's buffer, SMC-D
+ * enum smc_mode - technology of a connection
+ * @SMC_MODE_R: SMC-R, RDMA writes
+ * @SMC_MODE_D: SMC-D, direct memory access to the peer's buffer
  * @SMC_MODES: number of modes
  */
 enum smc_mode {
@@ -19,7 +19,7 @@ enum smc_mode {
 };
 
 /**
- * enum smc_role - who this end is in a link group or a connection
+ * enum smc_role - role of this side in a link group or a connection
  * @SMC_CLIENT: opened the TCP connection
  * @SMC_SERVER: accepted it; decides about the link group
  */
@@ -28,7 +28,7 @@ enum smc_role {
 	SMC_SERVER,
 };
 
-/* Receive buffers are 16 KiB times a power of two (RFC 7609, A.2.3) */
+/* Receive buffers have 16 KiB times a power of two (RFC 7609, A.2.3) */
 #define SMC_BUFFER_MIN		SZ_16K
 #define SMC_BUFFER_MAX		SZ_512K
 #define SMC_BUFFER_CLASSES	6

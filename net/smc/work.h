@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The module's work queue. Whoever queues work takes the reference it needs. */
+/* The module's work queue. The caller that queues work takes the reference that the work needs */
 #ifndef _NET_SMC_WORK_H
 #define _NET_SMC_WORK_H
 
@@ -9,9 +9,9 @@
 extern struct workqueue_struct *smc_wq;
 
 /*
- * The kernel counts the pages that a task charges to memory cgroups beyond memory.high. At the
- * second batch the task sleeps for up to two seconds. A kworker charges for the programs of all
- * cgroups: it must not sleep for one of them.
+ * The kernel counts the pages that a task charges to memory cgroups beyond memory.high, and at the
+ * second batch puts the task to sleep for up to two seconds. A kworker charges memory for programs
+ * of all cgroups, so it must not sleep because of one of them.
  */
 static inline void smc_work_forget_throttling(void)
 {

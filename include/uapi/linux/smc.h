@@ -2,14 +2,14 @@
 /*
  * User ABI of AF_SMC: socket options and generic netlink.
  *
- * Commands and attributes are specified in Documentation/netlink/specs/smc.yaml
- * and smc_pnetid.yaml; the comments here only name the types.
+ * Documentation/netlink/specs/smc.yaml and smc_pnetid.yaml specify commands and attributes; the
+ * comments here only name the types.
  */
 #ifndef _LINUX_SMC_H_
 #define _LINUX_SMC_H_
 
 /* Level SOL_SMC */
-#define SMC_LIMIT_HS	1	/* int: become TCP while too many handshakes run */
+#define SMC_LIMIT_HS	1	/* int: fall back to TCP while too many handshakes run */
 
 /* Family SMC_PNETID: which interfaces and devices are on the same physical network */
 
@@ -64,8 +64,8 @@ enum {
 	SMC_NETLINK_DISABLE_HS_LIMITATION,
 
 	/*
-	 * Events, to the multicast group. Changes of EIDs come as the command
-	 * that made them.
+	 * Events, sent to the multicast group. An event for a change of EIDs has the number of the
+	 * command that changed them.
 	 */
 	SMC_NETLINK_EVENT_LGR_UP = 64,
 	SMC_NETLINK_EVENT_LGR_DOWN,
@@ -93,7 +93,7 @@ enum {
 	SMC_GEN_MAX = __SMC_GEN_MAX - 1
 };
 
-/* In SMC_GEN_SYS_INFO. Nothing above 6 may ever be added: the existing tool breaks */
+/* In SMC_GEN_SYS_INFO. Numbers above 6 must not be added: they break the existing tool */
 enum {
 	SMC_NLA_SYS_UNSPEC,
 	SMC_NLA_SYS_VER,		/* u8 */
@@ -108,7 +108,7 @@ enum {
 
 /* In SMC_NLA_LGR_R_V2_COMMON and SMC_NLA_LGR_D_V2_COMMON */
 enum {
-	SMC_NLA_LGR_V2_VER,		/* u8; yes, number 0 */
+	SMC_NLA_LGR_V2_VER,		/* u8; its number is 0 */
 	SMC_NLA_LGR_V2_REL,		/* u8 */
 	SMC_NLA_LGR_V2_OS,		/* u8 */
 	SMC_NLA_LGR_V2_NEG_EID,		/* string */
@@ -163,7 +163,7 @@ enum {
 	__SMC_NLA_LINK_MAX,
 	SMC_NLA_LINK_MAX = __SMC_NLA_LINK_MAX - 1,
 
-	/* Far above what others may add; tools skip what they do not know */
+	/* numbered far above those of other implementations; tools skip unknown attributes */
 	SMC_NLA_LINK_LGR_ID = 128,	/* u32 */
 };
 
@@ -217,7 +217,7 @@ enum {
 	SMC_NLA_DEV_MAX = __SMC_NLA_DEV_MAX - 1
 };
 
-/* In the nests 1 to 4 of a technology: how many up to each size */
+/* In the nests 1 to 4 of a technology: number of buffers or calls up to each size */
 enum {
 	SMC_NLA_STATS_PLOAD_PAD,
 	SMC_NLA_STATS_PLOAD_8K,		/* u64 */
@@ -233,7 +233,10 @@ enum {
 	SMC_NLA_STATS_PLOAD_MAX = __SMC_NLA_STATS_PLOAD_MAX - 1
 };
 
-/* In SMC_NLA_STATS_HS_TIME: how many took up to each time, and longer than the one before */
+/*
+ * In SMC_NLA_STATS_HS_TIME: number of handshakes by duration; each counter excludes the shorter
+ * ones.
+ */
 enum {
 	SMC_NLA_STATS_TIME_PAD,
 	SMC_NLA_STATS_TIME_100US,	/* u64 */
@@ -292,7 +295,7 @@ enum {
 	__SMC_NLA_STATS_T_MAX,
 	SMC_NLA_STATS_T_MAX = __SMC_NLA_STATS_T_MAX - 1,
 
-	/* Far above what others may add; tools skip what they do not know */
+	/* numbered far above those of other implementations; tools skip unknown attributes */
 	SMC_NLA_STATS_T_VIOLATION_CNT = 128,	/* u64 */
 	SMC_NLA_STATS_T_ABORT_TX_CNT,		/* u64 */
 	SMC_NLA_STATS_T_ABORT_RX_CNT,		/* u64 */
@@ -315,7 +318,7 @@ enum {
 	__SMC_NLA_STATS_MAX,
 	SMC_NLA_STATS_MAX = __SMC_NLA_STATS_MAX - 1,
 
-	/* As above */
+	/* numbered as SMC_NLA_STATS_T_VIOLATION_CNT */
 	SMC_NLA_STATS_BUFFER_USED = 128,	/* uint */
 	SMC_NLA_STATS_BUFFER_LIMIT,		/* uint */
 	SMC_NLA_STATS_HS_NOW,			/* uint */
@@ -339,7 +342,7 @@ enum {
 	SMC_NLA_FBACK_STATS_MAX = __SMC_NLA_FBACK_STATS_MAX - 1
 };
 
-/* Flat, in the commands for user EIDs */
+/* Not nested, in the commands for user EIDs */
 enum {
 	SMC_NLA_EID_TABLE_UNSPEC,
 	SMC_NLA_EID_TABLE_ENTRY,	/* string */
@@ -347,7 +350,7 @@ enum {
 	SMC_NLA_EID_TABLE_MAX = __SMC_NLA_EID_TABLE_MAX - 1
 };
 
-/* Flat, in SMC_NETLINK_DUMP_SEID */
+/* Not nested, in SMC_NETLINK_DUMP_SEID */
 enum {
 	SMC_NLA_SEID_UNSPEC,
 	SMC_NLA_SEID_ENTRY,		/* string */
@@ -356,7 +359,7 @@ enum {
 	SMC_NLA_SEID_TABLE_MAX = __SMC_NLA_SEID_TABLE_MAX - 1
 };
 
-/* Flat, in SMC_NETLINK_DUMP_HS_LIMITATION */
+/* Not nested, in SMC_NETLINK_DUMP_HS_LIMITATION */
 enum {
 	SMC_NLA_HS_LIMITATION_UNSPEC,
 	SMC_NLA_HS_LIMITATION_ENABLED,	/* u8 */
@@ -364,7 +367,7 @@ enum {
 	SMC_NLA_HS_LIMITATION_MAX = __SMC_NLA_HS_LIMITATION_MAX - 1
 };
 
-/* Flat, in SMC_NETLINK_EVENT_FALLBACK */
+/* Not nested, in SMC_NETLINK_EVENT_FALLBACK */
 enum {
 	SMC_NLA_FALLBACK_UNSPEC,
 	SMC_NLA_FALLBACK_ROLE,		/* u8 */
@@ -379,7 +382,7 @@ enum {
 	SMC_NLA_FALLBACK_MAX = __SMC_NLA_FALLBACK_MAX - 1
 };
 
-/* Flat, in SMC_NETLINK_EVENT_PATH_DOWN */
+/* Not nested, in SMC_NETLINK_EVENT_PATH_DOWN */
 enum {
 	SMC_NLA_PATH_UNSPEC,
 	SMC_NLA_PATH_GID,		/* string */

@@ -2,8 +2,8 @@
 /*
  * User ABI of AF_SMC: monitoring of sockets, NETLINK_SOCK_DIAG.
  *
- * A dump of all sockets of a namespace is a request with struct smc_diag_req and
- * NLM_F_DUMP; the answers are struct smc_diag_msg and attributes.
+ * A request with struct smc_diag_req and NLM_F_DUMP dumps all sockets of a namespace; each answer
+ * is a struct smc_diag_msg and attributes.
  */
 #ifndef _SMC_DIAG_H_
 #define _SMC_DIAG_H_
@@ -12,17 +12,17 @@
 #include <linux/types.h>
 
 /*
- * Of @id, what is not zero must match: ports, addresses, interface, cookie.
- * Attributes of SMC_DIAG_REQ_* may follow.
+ * Non-zero fields of @id must match: ports, addresses, interface, cookie. Attributes SMC_DIAG_REQ_*
+ * may follow.
  */
 struct smc_diag_req {
 	__u8	diag_family;
 	__u8	pad[2];
-	__u8	diag_ext;		/* bit (extension - 1) for each extension wanted */
+	__u8	diag_ext;		/* bit (extension - 1) for each requested extension */
 	struct inet_diag_sockid	id;
 };
 
-/* Only sockets with these properties */
+/* Filters: dump only sockets with these properties */
 enum {
 	SMC_DIAG_REQ_UNSPEC,
 	SMC_DIAG_REQ_STATES,		/* u32: bit (1 << diag_state) for each state */
@@ -39,7 +39,7 @@ struct smc_diag_msg {
 	__u8		diag_state;
 	union {
 		__u8	diag_mode;
-		__u8	diag_fallback;	/* the old name of the field */
+		__u8	diag_fallback;	/* old name of the field */
 	};
 	__u8		diag_shutdown;
 	struct inet_diag_sockid id;
@@ -50,12 +50,12 @@ struct smc_diag_msg {
 
 /* diag_mode */
 enum {
-	SMC_DIAG_MODE_SMCR,		/* also: not decided */
+	SMC_DIAG_MODE_SMCR,		/* also: not decided yet */
 	SMC_DIAG_MODE_FALLBACK_TCP,
 	SMC_DIAG_MODE_SMCD,
 };
 
-/* Extensions. SHUTDOWN and FALLBACK come unasked. */
+/* Extensions. SHUTDOWN and FALLBACK are sent without a request */
 enum {
 	SMC_DIAG_NONE,
 	SMC_DIAG_CONNINFO,		/* struct smc_diag_conninfo */
@@ -71,8 +71,8 @@ enum {
 /* A position in a ring buffer */
 struct smc_diag_cursor {
 	__u16	reserved;
-	__u16	wrap;			/* turns of the ring */
-	__u32	count;			/* offset within it */
+	__u16	wrap;			/* number of wraps */
+	__u32	count;			/* offset in the ring */
 };
 
 struct smc_diag_conninfo {
@@ -80,10 +80,10 @@ struct smc_diag_conninfo {
 	__u32			sndbuf_size;
 	__u32			rmbe_size;
 	__u32			peer_rmbe_size;
-	/* received last */
+	/* last received */
 	struct smc_diag_cursor	rx_prod;
 	struct smc_diag_cursor	rx_cons;
-	/* sent last */
+	/* last sent */
 	struct smc_diag_cursor	tx_prod;
 	struct smc_diag_cursor	tx_cons;
 	__u8			rx_prod_flags;
@@ -91,8 +91,8 @@ struct smc_diag_conninfo {
 	__u8			tx_prod_flags;
 	__u8			tx_conn_state_flags;
 	/* in the send buffer */
-	struct smc_diag_cursor	tx_prep;	/* filled */
-	struct smc_diag_cursor	tx_sent;	/* given to the device */
+	struct smc_diag_cursor	tx_prep;	/* written */
+	struct smc_diag_cursor	tx_sent;	/* passed to the device */
 	struct smc_diag_cursor	tx_fin;		/* completed */
 };
 
@@ -118,9 +118,9 @@ struct smcd_diag_dmbinfo {
 	__u32		linkid;		/* number of the link group */
 	__aligned_u64	peer_gid;
 	__aligned_u64	my_gid;
-	__aligned_u64	token;		/* of the own DMB */
-	__aligned_u64	peer_token;	/* of the peer's */
-	__aligned_u64	peer_gid_ext;	/* upper halves of 128-bit GIDs */
+	__aligned_u64	token;		/* token of the local DMB */
+	__aligned_u64	peer_token;	/* token of the peer's DMB */
+	__aligned_u64	peer_gid_ext;	/* second halves of 128-bit GIDs */
 	__aligned_u64	my_gid_ext;
 };
 
