@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Netlink attributes, read without trusting whoever wrote them: a kernel newer
- * or older than this tool, or another implementation of SMC.
+ * Read netlink attributes without trusting the sender: the kernel may be newer or older than this
+ * tool, or have another implementation of SMC.
  */
 #ifndef SMC_TOOLS_ATTR_H
 #define SMC_TOOLS_ATTR_H
@@ -15,14 +15,14 @@ struct nlattr;
 /**
  * attr_parse() - find the attributes of a message or nest
  * @tb: table of @max + 1 pointers, filled in
- * @max: highest type of interest; others are skipped
+ * @max: highest type to store; others are skipped
  * @head: first attribute, may be NULL
- * @len: bytes there
+ * @len: length of all attributes
  *
- * Of several attributes of one type, the first counts. A damaged attribute
- * ends the list, with a message on stderr.
+ * If a type occurs several times, the first attribute is used. A malformed attribute ends the list,
+ * with a message on stderr.
  *
- * Returns: true if all of it was well-formed.
+ * Returns: true if all attributes are well-formed.
  */
 bool attr_parse(const struct nlattr **tb, int max, const struct nlattr *head,
 		int len);
@@ -40,21 +40,21 @@ bool attr_parse_nest(const struct nlattr **tb, int max, const struct nlattr *nes
 /**
  * attr_uint() - value of an unsigned attribute of any width
  * @attr: the attribute, or NULL
- * @missing: what to return if there is none, or if its length is odd
+ * @missing: returned if @attr is NULL or its length is invalid
  *
- * Returns: the value in host order.
+ * Returns: the value in host byte order.
  */
 uint64_t attr_uint(const struct nlattr *attr, uint64_t missing);
 
 /**
- * attr_text() - copy a text of the kernel's
+ * attr_text() - copy a text from the kernel
  * @text: the text, which ends at a NUL or after @len bytes
  * @len: see @text
- * @buf: where to
- * @size: of @buf; a longer text is cut
+ * @buf: result
+ * @size: size of @buf; a longer text is cut off
  *
- * Some texts come from the peer. What could steer a terminal is replaced by
- * question marks.
+ * Some texts come from the peer. Characters that could control a terminal are replaced by question
+ * marks.
  *
  * Returns: @buf.
  */
@@ -63,7 +63,7 @@ char *attr_text(const void *text, size_t len, char *buf, size_t size);
 /**
  * attr_string() - copy a string attribute
  * @attr: the attribute, or NULL for an empty string
- * @buf: where to
+ * @buf: result
  * @size: see attr_text()
  *
  * Returns: @buf.
@@ -73,11 +73,11 @@ char *attr_string(const struct nlattr *attr, char *buf, size_t size);
 /**
  * attr_copy() - copy a structure
  * @attr: the attribute, or NULL
- * @dst: where to; bytes that the attribute does not have become zero
- * @size: of @dst
- * @least: shortest length that makes sense
+ * @dst: result; bytes that the attribute does not have are zero
+ * @size: size of @dst
+ * @least: minimum length of a valid attribute
  *
- * Returns: true if there was an attribute of at least @least bytes.
+ * Returns: true if @attr has at least @least bytes.
  */
 bool attr_copy(const struct nlattr *attr, void *dst, size_t size, size_t least);
 

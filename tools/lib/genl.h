@@ -19,24 +19,25 @@ struct genl {
 /**
  * genl_open() - connect to a generic netlink family
  * @g: filled in
- * @name: of the family
+ * @name: name of the family
  *
- * The kernel loads the module, if it can.
+ * The kernel loads the module if it can.
  *
- * Returns: 0 or a negative errno; -ENOENT if nobody offers the family.
+ * Returns: 0 or a negative errno; -ENOENT if the family does not exist.
  */
 int genl_open(struct genl *g, const char *name);
 
 void genl_close(struct genl *g);
 
 /**
- * genl_message() - start a request
+ * genl_message() - create a request
  * @g: the family
  * @command: its command
  * @dump: request a list
  *
- * Returns: a message, to be freed with nlmsg_free(). Ends the program if there
- * is no memory.
+ * Exits if there is no memory.
+ *
+ * Returns: a message, which the caller frees with nlmsg_free().
  */
 struct nl_msg *genl_message(struct genl *g, int command, bool dump);
 
@@ -51,12 +52,12 @@ struct nl_msg *genl_message(struct genl *g, int command, bool dump);
 int genl_dump(struct genl *g, int command, struct netlink_list *list);
 
 /**
- * genl_parse() - look into a message of a list
+ * genl_parse() - parse a message of a list
  * @msg: the message
  * @tb: table of @max + 1 attributes, filled in
- * @max: highest type of interest
+ * @max: highest type to store
  *
- * Returns: the command, or -1 if the message is unusable.
+ * Returns: the command, or -1 if the message is malformed.
  */
 int genl_parse(const struct nlmsghdr *msg, const struct nlattr **tb, int max);
 

@@ -38,7 +38,7 @@ static void open_level(struct json *j, const char *key, char bracket)
 	j->used[++j->depth] = false;
 }
 
-/* The document ends, with a newline, when its outermost level is closed. */
+/* Closing the outermost level ends the document, with a newline */
 static void close_level(struct json *j, char bracket)
 {
 	fputc(bracket, j->out);

@@ -12,12 +12,12 @@
 #define JSON_DEPTH	16
 
 /**
- * struct json - a document being written
- * @out: where to
- * @depth: objects and arrays that are open
- * @used: per level, whether it has a value already
+ * struct json - a document under construction
+ * @out: output file
+ * @depth: number of open objects and arrays
+ * @used: for each level, whether it has a value already
  *
- * Set @out, leave the rest zero.
+ * The caller sets @out; all other fields start as zero.
  */
 struct json {
 	FILE	*out;
@@ -35,7 +35,7 @@ void json_float(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 
-/* A number that people know in hexadecimal, as a string: "0x03010000" */
+/* A number in hexadecimal, as a string: "0x03010000" */
 void json_hex(struct json *j, const char *key, uint64_t value, int digits);
 
 #endif /* SMC_TOOLS_JSON_H */

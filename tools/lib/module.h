@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The module smc, as far as it tells by files.
- */
+/* State of the module smc, read from files */
 #ifndef SMC_TOOLS_MODULE_H
 #define SMC_TOOLS_MODULE_H
 
 #include <stdbool.h>
 
-/* What a tool says when there are AF_SMC sockets, but module_variants() fails */
+/* Message of a tool if AF_SMC sockets exist, but module_variants() fails */
 #define MODULE_IS_OTHER	"the module smc that is loaded is not the one of this tool"
 #define MODULE_ADVICE	"see \"modinfo -F filename smc\""
 
@@ -17,9 +15,9 @@
 #define MODULE_VARIANTS_D	8	/* version 1 is not implemented */
 
 /**
- * module_is_loaded() - look for the module without loading it
+ * module_is_loaded() - test for the module without loading it
  *
- * Asking the kernel for a socket or for generic netlink loads it.
+ * Creating a socket or using generic netlink would load it.
  *
  * Returns: false only if it is certainly not loaded.
  */
@@ -28,9 +26,9 @@ bool module_is_loaded(void);
 /**
  * module_variants() - read net.smc.variants of this network namespace
  *
- * The kernel's own module does not have it.
+ * The kernel's own module does not have this sysctl.
  *
- * Returns: which kinds of SMC are allowed, or a negative errno, -ENOENT without the setting.
+ * Returns: the allowed variants, or a negative errno, -ENOENT if the sysctl does not exist.
  */
 int module_variants(void);
 

@@ -18,10 +18,10 @@
 #define SOL_NETLINK	270
 #endif
 
-/* The kernel fills up to this much per message of a dump. */
+/* The kernel fills at most this many bytes per message of a dump */
 #define RECEIVE_BUFFER	32768
 
-/* A list that keeps changing is shown as it is, after some attempts. */
+/* After this many attempts, a list that changes each time is shown as it is */
 #define DUMP_ATTEMPTS	4
 
 struct reply {
@@ -44,10 +44,10 @@ int netlink_open(struct netlink *nl, int protocol)
 		return ret == -NLE_NOMEM ? -ENOMEM : -EPROTONOSUPPORT;
 	}
 	nl_socket_set_msg_buf_size(nl->sk, RECEIVE_BUFFER);
-	/* lists end by themselves, and sock_diag offers nothing but lists */
+	/* a list needs no acknowledgement, and sock_diag has only lists */
 	if (protocol == NETLINK_SOCK_DIAG)
 		nl_socket_disable_auto_ack(nl->sk);
-	/* without it, there is just no text */
+	/* without extended ACKs, errors have no text */
 	setsockopt(nl_socket_get_fd(nl->sk), SOL_NETLINK, NETLINK_EXT_ACK, &one,
 		   sizeof(one));
 	return 0;
@@ -91,7 +91,7 @@ static int list_add(struct netlink_list *list, const struct nlmsghdr *msg)
 	return 0;
 }
 
-/* Text of an extended ACK whose attributes start @offset bytes into @hdr. */
+/* Save the text of an extended ACK whose attributes start @offset bytes into @hdr */
 static void keep_text(struct netlink *nl, const struct nlmsghdr *hdr,
 		      size_t offset)
 {
@@ -118,7 +118,7 @@ static int on_message(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* A dump that fails half-way says so in its last message. */
+/* The last message of a dump contains an error that occurred during the dump */
 static int on_done(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *hdr = nlmsg_hdr(msg);
@@ -142,7 +142,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 	struct reply *reply = arg;
 
 	reply->nl->error = -err->error;
-	/* the refused message comes first, unless it was left out */
+	/* the rejected message comes first, unless the kernel omitted it */
 	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
 		offset += err->msg.nlmsg_len - sizeof(err->msg);
 	keep_text(reply->nl, hdr, offset);
@@ -161,7 +161,7 @@ static int outcome(struct netlink *nl, int ret)
 	return -EIO;
 }
 
-/* Send, and collect whatever comes back, into @list if there is one. */
+/* Send the request and receive all replies, into @list if it is not NULL */
 static int exchange(struct netlink *nl, struct nl_msg *request,
 		    struct netlink_list *list)
 {

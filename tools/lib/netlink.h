@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A netlink connection that keeps what people need when something fails: the
- * kernel's errno, not libnl's translation of it, and the kernel's own text.
+ * A netlink connection that saves what users need after a failure: the kernel's errno, not libnl's
+ * translation, and the kernel's error text.
  */
 #ifndef SMC_TOOLS_NETLINK_H
 #define SMC_TOOLS_NETLINK_H
@@ -15,10 +15,10 @@ struct nlmsghdr;
 
 /**
  * struct netlink - a connection
- * @sk: libnl's view of it
+ * @sk: libnl's socket
  * @error: errno of the last failed request, or 0
  * @text: the kernel's explanation (extended ACK), or empty
- * @trouble: what went wrong if the reply itself was unusable, or NULL
+ * @trouble: why the reply was malformed, or NULL
  */
 struct netlink {
 	struct nl_sock	*sk;
@@ -29,10 +29,10 @@ struct netlink {
 
 /**
  * struct netlink_list - the messages of a dump
- * @msg: copies of them
- * @count: how many
- * @room: how many fit into the array
- * @interrupted: something changed while they were collected, several times
+ * @msg: copies of the messages
+ * @count: number of messages
+ * @room: size of the array
+ * @interrupted: the list changed during each attempt to read it
  */
 struct netlink_list {
 	struct nlmsghdr	**msg;
@@ -42,7 +42,7 @@ struct netlink_list {
 };
 
 /**
- * netlink_open() - connect to a part of the kernel
+ * netlink_open() - connect to a netlink protocol
  * @nl: filled in
  * @protocol: NETLINK_GENERIC, NETLINK_SOCK_DIAG
  *
@@ -55,8 +55,8 @@ void netlink_close(struct netlink *nl);
 /**
  * netlink_dump() - request a list
  * @nl: the connection
- * @request: the message; stays the caller's
- * @list: filled in, to be freed with netlink_list_free(); empty on failure
+ * @request: the message; the caller frees it
+ * @list: filled in, the caller frees it with netlink_list_free(); empty on failure
  *
  * A list that changed while it was read is read again.
  *
@@ -66,9 +66,9 @@ int netlink_dump(struct netlink *nl, struct nl_msg *request,
 		 struct netlink_list *list);
 
 /**
- * netlink_request() - request something to be done
+ * netlink_request() - send a command
  * @nl: the connection
- * @request: the message; stays the caller's
+ * @request: the message; the caller frees it
  *
  * Returns: 0 or a negative errno.
  */

@@ -17,13 +17,13 @@
 #define NAMES	"/run/netns"
 
 /**
- * struct walk - a way through all namespaces
+ * struct walk - iteration over all namespaces
  * @visit: called in each of them
  * @data: for @visit
- * @seen: numbers of those that were visited
- * @count: of @seen
- * @error: negative errno of a namespace that the caller may not see
- * @moved: the caller has left its namespace
+ * @seen: inode numbers of the namespaces visited so far
+ * @count: number of entries in @seen
+ * @error: negative errno of a namespace to which the caller has no access
+ * @moved: the process has left its namespace
  */
 struct walk {
 	netns_visitor	*visit;
@@ -59,7 +59,7 @@ void netns_leave(int own)
 	exit(EXIT_FAILURE);
 }
 
-/* Each entry of a folder whose name begins with a character of the set */
+/* Visit each entry of a folder whose name begins with a character of @first */
 static void walk_folder(struct walk *walk, const char *folder, const char *first,
 			const char *behind, path_function *take)
 {
@@ -96,7 +96,7 @@ static bool is_new(struct walk *walk, ino_t inode)
 	return true;
 }
 
-/* Returns: @buf with the name of the namespace, or NULL if it has none. */
+/* Returns: @buf with the name of the namespace, or NULL if it has no name */
 static const char *find_name(ino_t inode, char *buf, size_t size)
 {
 	const char *found = NULL;
@@ -163,7 +163,7 @@ int netns_for_each(netns_visitor *visit, void *data)
 
 	if (own < 0)
 		return own;
-	/* this one takes no privilege */
+	/* this needs no privilege */
 	if (!fstat(own, &st) && is_new(&walk, st.st_ino))
 		visit_inode(&walk, st.st_ino);
 	walk_folder(&walk, "/proc", "123456789", "/ns/net", visit_path);

@@ -9,7 +9,7 @@
 
 #include "process.h"
 
-/* A process chooses its name itself, and it is for a terminal */
+/* A process can set its own name, so control characters are removed */
 static void read_name(pid_t pid, char *name, size_t size)
 {
 	char path[64];
@@ -47,7 +47,7 @@ static bool add(struct process_list *list, const struct process *process)
 	return true;
 }
 
-/* Whether the link of a descriptor leads to a socket */
+/* Does the link of this descriptor name a socket? */
 static bool read_socket(int folder, const char *fd, uint64_t *inode)
 {
 	char link[64];
@@ -69,7 +69,7 @@ static bool read_process(struct process_list *list, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
-	if (!dir)	/* it has ended, or is another user's */
+	if (!dir)	/* it has ended, or belongs to another user */
 		return true;
 	while (ok && (entry = readdir(dir)) != NULL) {
 		if (!read_socket(dirfd(dir), entry->d_name, &process.inode))

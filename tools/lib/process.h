@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Which processes have a socket open.
- */
+/* Processes that have a socket open */
 #ifndef SMC_TOOLS_PROCESS_H
 #define SMC_TOOLS_PROCESS_H
 
@@ -12,10 +10,10 @@
 
 /**
  * struct process - a descriptor of a socket in a process
- * @inode: number of the socket
- * @pid: number of the process
+ * @inode: inode number of the socket
+ * @pid: process ID
  * @fd: number of the descriptor
- * @name: of the program, as "ps -o comm" shows it; without control characters
+ * @name: name of the program, as in "ps -o comm"; without control characters
  */
 struct process {
 	uint64_t	inode;
@@ -27,8 +25,8 @@ struct process {
 /**
  * struct process_list - all such descriptors
  * @process: sorted by socket, process and descriptor
- * @count: how many
- * @room: how many fit into the array
+ * @count: number of descriptors
+ * @room: size of the array
  */
 struct process_list {
 	struct process	*process;
@@ -37,12 +35,12 @@ struct process_list {
 };
 
 /**
- * process_list_read() - look into the descriptors of all processes
- * @list: filled in, to be freed with process_list_free()
+ * process_list_read() - read the descriptors of all processes
+ * @list: filled in, the caller frees it with process_list_free()
  *
- * Processes that the caller may not look into are left out.
+ * Processes to which the caller has no access are omitted.
  *
- * Returns: false without memory; the list is empty then.
+ * Returns: false if there is no memory; the list is then empty.
  */
 bool process_list_read(struct process_list *list);
 
@@ -51,8 +49,8 @@ void process_list_free(struct process_list *list);
 /**
  * process_list_find() - find the processes that have a socket
  * @list: the list
- * @inode: number of the socket
- * @count: how many descriptors there are
+ * @inode: inode number of the socket
+ * @count: result: number of descriptors
  *
  * Returns: the first descriptor; the others follow.
  */

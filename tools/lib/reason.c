@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fallback reasons. Texts are those of smcss(8), names those of "stats". The
- * block 0x0310 is of this tree's module; peers may use any other number.
+ * Fallback reasons. smcss(8) prints the texts, "stats" prints the names. The block 0x0310 is
+ * specific to this tree's module; peers may use any other number.
  */
 #include <stddef.h>
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /**
- * reason_text() - why a connection uses TCP, in words
+ * reason_text() - describe why a connection uses TCP
  * @code: as in SMC_DIAG_FALLBACK or SMC_NLA_FBACK_STATS_RSN_CODE
  *
- * Returns: a text, also for codes that nobody knows.
+ * Returns: a text, also for unknown codes.
  */
 const char *reason_text(uint32_t code);
 
@@ -16,7 +16,7 @@ const char *reason_text(uint32_t code);
  * reason_name() - the short name of a fallback reason
  * @code: see reason_text()
  *
- * Returns: the name, "[unknown]" if there is none.
+ * Returns: the name, or "[unknown]".
  */
 const char *reason_name(uint32_t code);
 

@@ -10,7 +10,7 @@
 #include "attr.h"
 #include "sock.h"
 
-/* SMC-D connections of kernels without 128-bit GIDs have no more than this. */
+/* Kernels without 128-bit GIDs send only this part of the structure */
 #define DMBINFO_LEAST	offsetof(struct smc_tools_dmbinfo, peer_gid_ext)
 
 static const struct {
@@ -102,7 +102,7 @@ bool sock_decode(const struct nlmsghdr *msg, struct sock *sk)
 	return true;
 }
 
-/* The family is not told; an IPv4 address leaves three words empty. */
+/* The structure has no address family; an IPv4 address has three zero words */
 unsigned int sock_address(const struct inet_diag_sockid *id, bool peer, char *buf)
 {
 	const __be32 *addr = peer ? id->idiag_dst : id->idiag_src;

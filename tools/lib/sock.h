@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One AF_SMC socket, as the kernel's sock_diag describes it.
- */
+/* An AF_SMC socket, as sock_diag describes it */
 #ifndef SMC_TOOLS_SOCK_H
 #define SMC_TOOLS_SOCK_H
 
@@ -23,17 +21,17 @@ enum sock_state {
 #define SOCK_ADDR_LEN	64
 
 /**
- * struct sock - a socket and what is known about it
- * @base: what every socket has
+ * struct sock - a socket
+ * @base: fields of all sockets
  * @shutdown: bit 0: no more receiving, bit 1: no more sending
- * @has_fallback: @fallback is there
- * @has_conn: @conn is there
- * @has_link: @link is there (SMC-R)
- * @has_dmb: @dmb is there (SMC-D)
+ * @has_fallback: @fallback is valid
+ * @has_conn: @conn is valid
+ * @has_link: @link is valid (SMC-R)
+ * @has_dmb: @dmb is valid (SMC-D)
  * @fallback: why it uses TCP
  * @conn: buffers and cursors
  * @link: RDMA link
- * @dmb: memory shared with the peer
+ * @dmb: DMBs of both ends
  */
 struct sock {
 	struct smc_diag_msg		base;
@@ -49,10 +47,10 @@ struct sock {
 };
 
 /**
- * struct sock_filter - which sockets are wanted
+ * struct sock_filter - which sockets to list
  * @states: bits (1 << state), 0 for all
  * @modes: bits (1 << mode), 0 for all
- * @inode: number, 0 for all
+ * @inode: inode number, 0 for all
  */
 struct sock_filter {
 	uint32_t	states;
@@ -61,10 +59,10 @@ struct sock_filter {
 };
 
 /**
- * sock_dump() - ask for sockets of this network namespace
+ * sock_dump() - request the sockets of this network namespace
  * @nl: connection to NETLINK_SOCK_DIAG
- * @extensions: bits (1 << (SMC_DIAG_xxx - 1)) wanted besides those always sent
- * @filter: which; kernels that cannot filter give all of them
+ * @extensions: bits (1 << (SMC_DIAG_xxx - 1)) of the requested extensions
+ * @filter: which sockets; kernels without filters list all of them
  * @list: see netlink_dump()
  *
  * Returns: 0 or a negative errno.
@@ -73,7 +71,7 @@ int sock_dump(struct netlink *nl, uint8_t extensions, const struct sock_filter *
 	      struct netlink_list *list);
 
 /**
- * sock_decode() - look into one message of the list
+ * sock_decode() - parse one message of the list
  * @msg: the message
  * @sk: filled in
  *
@@ -84,26 +82,26 @@ bool sock_decode(const struct nlmsghdr *msg, struct sock *sk);
 /**
  * sock_state_name() - name of a state
  * @state: its number
- * @buf: for the text of a number that has no name
- * @size: of @buf
+ * @buf: used for the text of an unknown number
+ * @size: size of @buf
  *
  * Returns: the name.
  */
 const char *sock_state_name(uint8_t state, char *buf, size_t size);
 
 /**
- * sock_is_open() - does the socket have, or has it had, a connection?
+ * sock_is_open() - does the socket have a connection, or did it have one?
  * @sk: the socket
  *
- * Returns: false for fresh and for listening sockets.
+ * Returns: false for new and listening sockets.
  */
 bool sock_is_open(const struct sock *sk);
 
 /**
  * sock_address() - address of one end
  * @id: both ends
- * @peer: which end
- * @buf: filled with the address, without port; SOCK_ADDR_LEN bytes
+ * @peer: the peer's end, else the local one
+ * @buf: result: the address without port; SOCK_ADDR_LEN bytes
  *
  * Returns: the port.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user ABI of AF_SMC, and what the headers of older distributions lack.
+ * The user ABI of AF_SMC, with the parts that headers of older distributions lack.
  *
- * Enumerators cannot be asked for with #ifdef. The macros below have the name
- * and the value of the enumerators that newer headers define, so that both may
- * be present. Which attributes a kernel sends is decided at run time anyway.
+ * #ifdef cannot test for enumerators. The macros below have the name and the value of the
+ * enumerators in newer headers, so that both may be present. Which attributes a kernel sends is
+ * known only at run time.
  */
 #ifndef SMC_TOOLS_UAPI_H
 #define SMC_TOOLS_UAPI_H
@@ -40,7 +40,7 @@
 #define SMC_NLA_STATS_T_RX_RMB_USAGE	20	/* uint */
 #define SMC_NLA_STATS_T_TX_RMB_USAGE	21	/* uint */
 
-/* In SMC_NLA_STATS_*_TECH, of this tree's module only */
+/* In SMC_NLA_STATS_*_TECH, specific to this tree's module */
 #define SMC_NLA_STATS_T_VIOLATION_CNT	128	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_TX_CNT	129	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_RX_CNT	130	/* u64 */
@@ -52,7 +52,7 @@
 #define SMC_NLA_STATS_T_ABORT_TIMEOUT_CNT 139	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_ORPHAN_CNT 140	/* u64 */
 
-/* In SMC_GEN_STATS, of this tree's module only */
+/* In SMC_GEN_STATS, specific to this tree's module */
 #define SMC_NLA_STATS_BUFFER_USED	128	/* uint */
 #define SMC_NLA_STATS_BUFFER_LIMIT	129	/* uint */
 #define SMC_NLA_STATS_HS_NOW		130	/* uint */
@@ -63,12 +63,12 @@
 #define SMC_NLA_STATS_SHARE_LIMIT	135	/* uint */
 #define SMC_NLA_STATS_ORPHANS		136	/* uint */
 
-/* Behind struct smc_diag_req, of this tree's module only; others ignore them */
+/* After struct smc_diag_req, specific to this tree's module; others ignore them */
 #define SMC_DIAG_REQ_STATES		1	/* u32 */
 #define SMC_DIAG_REQ_MODES		2	/* u8 */
 #define SMC_DIAG_REQ_INODE		3	/* u64 */
 
-/* SMC_DIAG_DMBINFO, with the upper halves of 128-bit GIDs, not in Linux 6.1 */
+/* SMC_DIAG_DMBINFO, with the second halves of 128-bit GIDs, not in Linux 6.1 */
 struct smc_tools_dmbinfo {
 	__u32		linkid;
 	__aligned_u64	peer_gid;

@@ -6,7 +6,7 @@
 #define SMC_TOOLS_VERSION "0.1"
 #endif
 
-/* Scripts look for "NAME utility, ..."; the argument is the name. */
+/* Scripts search for "NAME utility, ..."; the argument is the name */
 #define SMC_TOOLS_VERSION_FORMAT "%s utility, smc-" SMC_TOOLS_VERSION \
 	" (works like smc-tools-1.8.5)"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls that could wait for a client
+ * A time limit for calls that a client could block
  *
- * The handler of SIGALRM does nothing, so that the signal ends the call.
+ * The handler of SIGALRM does nothing: the signal only interrupts the call.
  */
 #ifndef SMC_ISMD_ALARM_H
 #define SMC_ISMD_ALARM_H
 
-/* A call that waits ends after so many microseconds, and so does the next one. */
+/* Interrupts a call that waits longer than this, and again after the same time */
 void alarm_start(unsigned int microseconds);
 void alarm_stop(void);
 

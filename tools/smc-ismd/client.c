@@ -19,7 +19,7 @@
 #define RING_MICROSECONDS	2000
 #define DISCARD_MICROSECONDS	50
 
-/* A message takes more of the send buffer than this. */
+/* a message uses at least this much of the send buffer */
 #define MESSAGE_MEMORY_MIN	256
 
 void client_log(const struct end *end, int level, const char *format, ...)
@@ -35,7 +35,10 @@ void client_log(const struct end *end, int level, const char *format, ...)
 		 text);
 }
 
-/* Write down that the last message was sent, if it was; also for a process that could not do so. */
+/*
+ * Update the record of messages sent if the last one was sent, also by an earlier process that
+ * ended before it could do so.
+ */
 void client_settle(struct end *end)
 {
 	struct kept_end *kept = end->kept;
@@ -48,8 +51,8 @@ void client_settle(struct end *end)
 }
 
 /*
- * The kernel rounds 0 up to the smallest send buffer that it allows: 4608 bytes. Each message takes
- * 640 bytes or more of it, and carries one descriptor at most.
+ * The kernel rounds 0 up to the smallest send buffer that it allows: 4608 bytes. Each message uses
+ * at least 640 bytes of it, and carries at most one descriptor.
  */
 void client_bound_unread(int fd)
 {
@@ -59,9 +62,8 @@ void client_bound_unread(int fd)
 }
 
 /*
- * The end of the connection does not tell: it precedes the release of the queue, and shutdown()
- * causes it too. While the kernel frees a message, it counts one byte; the descriptor is no longer
- * in flight then.
+ * EPOLLHUP is not sufficient: it precedes the release of the queue, and shutdown() causes it too.
+ * While the kernel frees a message, it counts one byte; the descriptor is no longer in flight then.
  */
 bool client_has_unread(int fd)
 {
@@ -71,9 +73,9 @@ bool client_has_unread(int fd)
 }
 
 /*
- * A client that sends descriptors makes the daemon close what it wants: a socket that lingers, or
- * the client's own, which stays open then. The kernel closes the descriptors of a message that is
- * received without room for them.
+ * If a client could send descriptors, the daemon would have to close whatever they are: a socket
+ * that lingers, or the client's own socket, which would then stay open. The kernel closes the
+ * descriptors of a message that is received without space for them.
  */
 void client_close_input(int fd)
 {
@@ -108,7 +110,7 @@ static int send_message(struct end *end, const struct message *message, int pass
 	kept->next = kept->progress;
 	protocol_sent(&kept->next, message);
 	state_barrier();
-	/* So few bytes go as a whole or not at all. */
+	/* a message this short is sent as a whole or not at all */
 	if (sendmmsg(end->client.fd, &kept->sent, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
 		return -errno;
 	client_settle(end);
@@ -143,18 +145,18 @@ bool client_tell(struct end *end)
 			return true;
 		error = send_message(end, &message, passed_with(end, &message));
 		if (error == -EAGAIN)
-			return true;	/* there will be an event */
+			return true;	/* an event will follow */
 		if (error == -EPIPE || error == -ECONNRESET)
-			return true;	/* the same */
+			return true;	/* an event will follow */
 		if (error)
 			return false;
 	}
 }
 
 /*
- * The client has the same eventfd. It may have filled it, and cleared the flag that keeps us from
- * waiting then; an alarm ends that. What is full interrupts anyway. Where there is room, an alarm
- * changes nothing, however early it comes.
+ * The client has the same eventfd. It may have filled it and cleared O_NONBLOCK, so that this write
+ * blocks; an alarm ends that. A full eventfd interrupts the machine anyway. If there is space, the
+ * alarm changes nothing, however early it comes.
  */
 void client_ring(struct end *end)
 {

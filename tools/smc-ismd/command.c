@@ -133,7 +133,7 @@ static bool has_vm(const struct policy *policy, const char *name)
 	return false;
 }
 
-/* The text of a file, or of none; the caller frees it. */
+/* The text of a file, empty if it does not exist; the caller frees it */
 static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re"), *copy;
@@ -153,7 +153,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-/* The policy in @text, which is to become that file; NULL: it has errors. */
+/* Parse @text as the new content of the policy file. Returns: the policy, or NULL after errors */
 static struct policy *parse_text(char *text, const char *path)
 {
 	FILE *file = text[0] ? fmemopen(text, strlen(text), "r") : fopen("/dev/null", "r");
@@ -189,14 +189,14 @@ static char *extend(const char *text, const struct policy *policy, char **words,
 	return longer;
 }
 
-/* The service reads the file as another user: a new file is readable, whatever the umask. */
+/* The service reads the file as another user: make a new file readable, whatever the umask */
 static int copy_permissions(int fd, const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status))
 		return errno == ENOENT ? fchmod(fd, 0644) : -1;
-	/* The owner first: fchown() takes bits away. */
+	/* owner first, because fchown() clears mode bits */
 	if (fchown(fd, status.st_uid, status.st_gid))
 		return -1;
 	return fchmod(fd, status.st_mode & 07777);
@@ -215,7 +215,7 @@ static int write_text(int fd, const char *text)
 	return fclose(file);
 }
 
-/* At once, or not at all; with the owner and the mode that it has. */
+/* Replace the file atomically, keeping owner and mode */
 static int replace_file(const char *path, const char *text)
 {
 	char real[PATH_MAX], temporary[PATH_MAX + 16];
@@ -257,7 +257,7 @@ static bool words_ok(char **words, int count)
 {
 	int i;
 
-	/* Attributes cannot have what would end a word, or a line, in the file. */
+	/* reject characters that would end a word or a line of the file */
 	for (i = 0; i < count; i++) {
 		if (i < 2 ? policy_name_ok(words[i]) :
 		    strchr(words[i], '=') && !words[i][strcspn(words[i], " \t\r\n#")])

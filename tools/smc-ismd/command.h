@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the operator does with policies
- */
+/* Commands of the operator for policies */
 #ifndef SMC_ISMD_COMMAND_H
 #define SMC_ISMD_COMMAND_H
 
-/* How to show the way to a pair. */
+/* Output formats for the configuration of a virtual machine */
 enum attach_format { ATTACH_BOTH, ATTACH_QEMU, ATTACH_XML };
 
-/* Each returns an exit status. */
+/* All return an exit status */
 int command_check(const char *policy_file);
 int command_attach(const char *policy_file, const char *vm, const char *peer,
 		   enum attach_format format);
 
 /**
- * command_pair() - let two machines share memory: into the policy, and reload
- * @policy_file: to change
- * @words: their names and attributes
- * @count: of words
+ * command_pair() - let two machines share memory: change the policy, and reload it
+ * @policy_file: file to change
+ * @words: names and attributes of the machines
+ * @count: number of words
  */
 int command_pair(const char *policy_file, char **words, int count);
 

@@ -58,7 +58,7 @@ static void answer(struct operator *op)
 	op->size = op->answer ? strlen(op->answer) : 0;
 }
 
-/* Returns: the line is complete, and was executed */
+/* Returns: true if the line is complete, and was executed */
 static bool read_command(struct operator *op)
 {
 	ssize_t length;
@@ -109,7 +109,7 @@ static void handle_operator(struct watch *watch, uint32_t events)
 		write_answer(op);
 }
 
-/* One that does not go on has to give way to the next ones. */
+/* A new operator replaces one who has not completed a command */
 static struct operator *find_place(void)
 {
 	unsigned int i;
@@ -122,7 +122,7 @@ static struct operator *find_place(void)
 	return &operators[oldest];
 }
 
-/* Without a descriptor for the operator, the spare one lets us hang up at least. */
+/* Without a free descriptor, use the spare one to accept and close the connection */
 static void turn_away(int listen_fd)
 {
 	close(spare);

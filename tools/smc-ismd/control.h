@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The operator's socket: a line with a command comes in, "ok" or "error" and text go out
- */
+/* The operator's socket: receives a line with a command, sends "ok" or "error" and text */
 #ifndef SMC_ISMD_CONTROL_H
 #define SMC_ISMD_CONTROL_H
 
@@ -9,17 +7,18 @@
 #include <stdio.h>
 
 /**
- * control_init() - listen
- * @execute: does what a command says, and writes the text. Return: it is known and went well
+ * control_init() - listen for commands
+ * @execute: executes a command and writes the text. Return: the command is known and
+ *	succeeded
  */
 void control_init(bool (*execute)(const char *command, FILE *out));
 
 /**
  * control_ask() - send a command to the daemon, and copy its text
  * @command: to send
- * @out: for the text, if it went well
+ * @out: for the text, on success
  *
- * Return: exit status, after a message on stderr if it is not 0
+ * Return: exit status, after an error message on stderr if it is not 0
  */
 int control_ask(const char *command, FILE *out);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The service: one thread, which waits for nothing but events
- */
+/* The service: one thread, which blocks only in the event loop */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -33,7 +31,7 @@ static struct host host;
 static struct service service = { .host = &host };
 static bool ending, replacing;
 
-/* Who reads what is wrong with a policy, beside the journal; NULL: nobody */
+/* Gets policy errors in addition to the journal; NULL: journal only */
 static FILE *complaints;
 
 static void complain(const char *text)
@@ -63,7 +61,7 @@ static struct policy *read_policy(bool lenient)
 	return policy;
 }
 
-/* Memory, listeners, and clients with their vectors */
+/* Descriptors for memory, listeners, clients and their vectors */
 static unsigned int descriptors_for(const struct policy *policy)
 {
 	unsigned int i, count = OWN_DESCRIPTORS;
@@ -90,7 +88,7 @@ static bool has_descriptors(const struct policy *policy)
 	if (store && strtoul(store, NULL, 10) < need)
 		log_line(LOG_WARNING, "FileDescriptorStoreMax=%s, but %u may be needed", store,
 			 need);
-	/* The same limit holds for both, each on its own. */
+	/* the same limit applies to each of them separately */
 	if (need < in_flight)
 		need = in_flight;
 	if (need <= limit.rlim_max)
@@ -179,7 +177,7 @@ static void handle_signal(struct watch *watch, uint32_t events)
 	}
 }
 
-/* SIGALRM is not for signalfd: it ends a call that takes too long. */
+/* SIGALRM is not received by signalfd: it interrupts a call that takes too long */
 static void ignore_alarm(int number)
 {
 }
@@ -203,7 +201,7 @@ static void watch_signals(void)
 	loop_add(&watch, EPOLLIN);
 }
 
-/* Where this program is, also when the file has another content by then. */
+/* Path of this program's file, also after an update has replaced it */
 static const char *own_program(void)
 {
 	static char path[PATH_MAX];
@@ -233,8 +231,8 @@ static void start(const char *state_folder)
 		pairs_init(&host);
 	keep_drop_rest();
 	/*
-	 * An error in the file changes nothing for the pairs that an earlier process left. If there
-	 * was no such process, a missing user keeps no other machine from starting.
+	 * An error in the file changes nothing for the pairs of an earlier process. Without an
+	 * earlier process, an unknown user does not prevent other machines from starting.
 	 */
 	if (!load_policy(!successor) && !successor)
 		exit(EXIT_FAILURE);

@@ -3,10 +3,10 @@
 #define SMC_ISMD_DAEMON_H
 
 /**
- * daemon_run() - serve until a signal ends it
- * @policy_file: which machines may share memory
- * @state_folder: what outlives the host's boots
- * @argv: to start again with
+ * daemon_run() - run the service until a signal ends it
+ * @policy_file: defines which machines may share memory
+ * @state_folder: state that survives a reboot of the host
+ * @argv: arguments to execute the program again
  *
  * Return: exit status
  */

@@ -14,9 +14,9 @@
 #include "keep.h"
 #include "log.h"
 
-#define FIRST_FD	3	/* of those that are handed over */
+#define FIRST_FD	3	/* first descriptor that is handed over */
 #define SEND_SECONDS	5
-#define SEND_BUFFER	8192	/* doubled by the kernel, for messages of 640 bytes or more */
+#define SEND_BUFFER	8192	/* doubled by the kernel, for messages of at least 640 bytes */
 
 struct kept_fd {
 	char name[KEEP_NAME];
@@ -66,7 +66,7 @@ static void connect_manager(void)
 	if (path[0] == '@')
 		addr.sun_path[0] = 0;
 	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	/* A manager that hangs must not hang us for ever. */
+	/* a manager that hangs must not block the daemon for long */
 	if (manager < 0 || setsockopt(manager, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||
 	    setsockopt(manager, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)) ||
 	    connect(manager, (struct sockaddr *)&addr,
@@ -74,7 +74,7 @@ static void connect_manager(void)
 		log_fatal("NOTIFY_SOCKET %s: %s", path, strerror(errno));
 }
 
-/* One variable tells how many, the other one their names, with colons between them. */
+/* One variable contains the number of descriptors, another one their names, separated by colons */
 static void read_handed_over(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -158,7 +158,10 @@ void keep_add(int fd, const char *format, ...)
 	vsnprintf(name, sizeof(name), format, args);
 	va_end(args);
 	append(name, fd, true);
-	/* A client that has hung up may hold messages still, and can fill its eventfds. */
+	/*
+	 * FDPOLL=0: the manager must keep the descriptor after a client has hung up, because the
+	 * client may still have unread messages and can fill its eventfds.
+	 */
 	snprintf(text, sizeof(text), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
 	send_text(text, fd);
 }
@@ -198,13 +201,13 @@ void keep_drop_rest(void)
 		close(table[i].fd);
 		snprintf(name, sizeof(name), "%s", table[i].name);
 		table[i] = table[--used];
-		/* The store has it still, unless an own one has got the same name since. */
+		/* remove it from the store, unless a new descriptor has the same name */
 		if (name[0] && !find_name(name))
 			remove_name(name);
 	}
 }
 
-/* All to high numbers first, as the low ones may be among them. */
+/* Move all to high numbers first, because the low numbers may be in use by other descriptors */
 static void move_all(void)
 {
 	size_t i;
@@ -251,6 +254,6 @@ void keep_exec(const char *program, char **argv)
 	set_number("LISTEN_PID", getpid());
 	set_number("LISTEN_FDS", used);
 	execv(program, argv);
-	/* The store has everything; the service is started again. */
+	/* the store has all descriptors, and the manager restarts the service */
 	log_fatal("%s: %s", program, strerror(errno));
 }

@@ -10,7 +10,7 @@ static void print_line(int level, const char *format, va_list args)
 	char text[512];
 
 	vsnprintf(text, sizeof(text), format, args);
-	/* The journal takes the level from such a prefix. */
+	/* the journal reads the level from this prefix */
 	if (getenv("JOURNAL_STREAM"))
 		fprintf(stderr, "<%d>%s\n", level, text);
 	else

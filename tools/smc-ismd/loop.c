@@ -29,11 +29,11 @@ void loop_add(struct watch *watch, uint32_t events)
 }
 
 /*
- * Closing alone would not do: the descriptor store has the same socket, and epoll goes on as long
- * as any descriptor of it is open.
+ * EPOLL_CTL_DEL is necessary: the descriptor store has the same socket, and epoll reports events as
+ * long as any descriptor of it is open.
  *
- * Connections that were never accepted are closed with their listener, and with them the sockets
- * that clients have sent, which may linger.
+ * Closing a listener also closes connections that were not accepted, and the sockets that clients
+ * have sent over them. Such a socket may linger.
  */
 void loop_close(struct watch *watch)
 {
@@ -48,7 +48,7 @@ void loop_close(struct watch *watch)
 
 void loop_move(struct watch *from, struct watch *to, uint32_t events)
 {
-	/* A client of an earlier process may have gone before it was added. */
+	/* a client of an earlier process may have hung up before it was added */
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, from->fd, NULL);
 	to->fd = from->fd;
 	from->fd = -1;
@@ -66,7 +66,7 @@ void loop_run(int milliseconds)
 		log_fatal("epoll: %s", strerror(errno));
 	for (i = 0; i < count; i++) {
 		watch = events[i].data.ptr;
-		/* An earlier one of this round may have closed it. */
+		/* an earlier handler of this round may have closed it */
 		if (watch->fd >= 0)
 			watch->ready(watch, events[i].events);
 	}

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Waiting for descriptors
- */
+/* Event loop */
 #ifndef SMC_ISMD_LOOP_H
 #define SMC_ISMD_LOOP_H
 
 #include <stdint.h>
 
 /**
- * struct watch - a descriptor that is waited for
- * @fd: the descriptor; -1 while there is none
- * @ready: called with what epoll says. It may close any watch
+ * struct watch - a watched descriptor
+ * @fd: the descriptor; -1 if not set
+ * @ready: called with the epoll events. It may close any watch
  * @owner: for @ready
  *
- * Lives as long as the process, or until a call of loop_run() has returned after loop_close().
+ * After loop_close(), the caller may free it only when loop_run() has returned.
  */
 struct watch {
 	int fd;
@@ -23,18 +21,18 @@ struct watch {
 
 void loop_init(void);
 
-/* Edge triggered where EPOLLET is among the events. */
+/* Edge-triggered if @events contains EPOLLET */
 void loop_add(struct watch *watch, uint32_t events);
 
-/* Also closes the descriptor. */
+/* Closes the descriptor too */
 void loop_close(struct watch *watch);
 
-/* The descriptor belongs to another watch from now on. */
+/* Move the descriptor to another watch */
 void loop_move(struct watch *from, struct watch *to, uint32_t events);
 
 /**
- * loop_run() - wait once, and call whoever is concerned
- * @milliseconds: to wait at most; -1: no limit
+ * loop_run() - wait once for events, and call the handlers
+ * @milliseconds: timeout; -1: no timeout
  */
 void loop_run(int milliseconds);
 

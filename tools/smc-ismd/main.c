@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * smc-ismd - memory that two virtual machines share, for SMC-D between them
- */
+/* smc-ismd - shared memory of two virtual machines, for SMC-D between them */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +82,7 @@ static int attach(char **words, int count)
 
 static const struct command {
 	const char *name;
-	int least, most;	/* arguments */
+	int least, most;	/* number of arguments */
 	int (*function)(char **words, int count);
 } commands[] = {
 	{ "attach",	2, 2, attach },

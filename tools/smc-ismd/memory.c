@@ -26,7 +26,7 @@ static_assert(offsetof(struct smc_ism_shmem_head, echo) == 64, "head");
 static_assert(offsetof(struct smc_ism_shmem_head, queue) == 128, "head");
 static_assert(sizeof(struct smc_ism_shmem_queue) == 128, "queue");
 
-/* Every unit of the largest half, and an entry for each unit and each of four types. */
+/* Space for all units of the largest half, and for an entry of each unit and each of four types */
 static_assert((SMC_ISM_SHMEM_SIZE_MAX / 2 - SMC_ISM_SHMEM_HEAP) / SMC_ISM_SHMEM_UNIT <=
 	      SMC_ISM_SHMEM_UNITS_MAX, "units");
 static_assert(SMC_ISM_SHMEM_REG + 4 * SMC_ISM_SHMEM_UNITS_MAX == SMC_ISM_SHMEM_ATT, "reg");
@@ -40,7 +40,7 @@ int memory_create(uint64_t size)
 
 	if (fd < 0)
 		return -1;
-	/* A machine that could shrink it would kill the other one. */
+	/* a machine that could shrink it would kill the other one with SIGBUS */
 	if (!ftruncate(fd, size) &&
 	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
@@ -49,8 +49,8 @@ int memory_create(uint64_t size)
 }
 
 /*
- * Not through a mapping: where there is no memory left, this fails, and a mapping kills. The magic
- * comes last.
+ * Write with pwrite(), because that fails if no memory is left, whereas an access to a mapping
+ * would kill the daemon. The magic is written last.
  */
 static int write_half_facts(int fd, off_t at, struct smc_ism_shmem_facts *facts)
 {
@@ -87,7 +87,10 @@ int memory_write_facts(int fd, uint64_t size, const struct host *host, uint32_t 
 	return 0;
 }
 
-/* Clients have the same open file: one that sets O_APPEND there turns pwrite() away. */
+/*
+ * Open the memory again: clients have the same open file description, and pwrite() fails if one of
+ * them sets O_APPEND.
+ */
 static int open_own(int fd)
 {
 	char path[32];
@@ -102,7 +105,7 @@ int memory_write_presence(int fd, uint64_t size, uint32_t side, uint32_t id, uin
 	__le32 words[2] = { htole32(id), htole32(joins) };
 	int own = open_own(fd), ret;
 
-	/* There may be no descriptor left. */
+	/* all descriptors may be in use */
 	ret = pwrite(own < 0 ? fd : own, words, sizeof(words), at) == sizeof(words) ? 0 : -1;
 	if (own >= 0)
 		close(own);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The memory of a pair, and what the host says in it
- */
+/* Memory of a pair, and the facts that the host writes to it */
 #ifndef SMC_ISMD_MEMORY_H
 #define SMC_ISMD_MEMORY_H
 
@@ -10,9 +8,9 @@
 #define HOST_SEED_BYTES	16
 
 /**
- * struct host - what all machines of this host share
+ * struct host - values that all machines of this host share
  * @fabric: number of the fabric
- * @seed: of the system EID
+ * @seed: seed of the system EID
  */
 struct host {
 	uint16_t fabric;
@@ -20,30 +18,30 @@ struct host {
 };
 
 /**
- * memory_create() - memory that can neither grow nor shrink
+ * memory_create() - create memory that cannot grow or shrink
  * @size: in bytes
  *
  * Return: its descriptor, or -1
  */
 int memory_create(uint64_t size);
 
-/* The facts of both sides, at the start; nothing that a machine has written is read. */
+/* Write the facts of both sides. Nothing that a machine has written is read */
 int memory_write_facts(int fd, uint64_t size, const struct host *host, uint32_t pair,
 		       uint32_t vectors);
 
-/* Who is there now on this side: its number, or 0. */
+/* Write which machine is connected on this side: its number, or 0 */
 int memory_write_presence(int fd, uint64_t size, uint32_t side, uint32_t id, uint32_t joins);
 
-/* KiB that are really there. */
+/* Allocated memory in KiB */
 uint64_t memory_touched(int fd);
 
-/* A random number that is not 0. */
+/* A random number other than 0 */
 uint32_t memory_number(void);
 
 /**
- * host_seed() - the seed of this host, made at the first time
- * @folder: where it is kept
- * @seed: to fill
+ * host_seed() - read the seed of this host, or create it on first use
+ * @folder: folder of the file
+ * @seed: result
  */
 void host_seed(const char *folder, uint8_t seed[HOST_SEED_BYTES]);
 

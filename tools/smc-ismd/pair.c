@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine comes and goes, and the pair with it. The order of the steps makes sure that this
- * process can be killed after each: the number of a machine says whether it is there, and a
- * successor finishes what follows from that.
+ * Connection and disconnection of machines, and start and end of their pairs. The order of the
+ * steps allows this process to be killed after each of them: the number of a machine tells whether
+ * it is connected, and a successor completes the steps that follow from that.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,13 +20,13 @@
 #include "pair.h"
 #include "place.h"
 
-/* Names of what is kept: of a slot's memory, listeners, clients and their vectors */
+/* Names of stored descriptors: memory, listeners, clients and vectors of a slot */
 #define MEMORY_NAME	"m.%u.%u"
 #define LISTENER_NAME	"l.%u.%u"
 #define CLIENT_NAME	"c.%u.%u.%u"
 #define VECTOR_NAME	"v.%u.%u.%u.%u"
 
-/* The kernel reports room whenever it frees a message. */
+/* the kernel reports EPOLLOUT whenever it frees a message */
 #define FORMER_EVENTS	(EPOLLOUT | EPOLLET)
 
 static const struct host *host;
@@ -81,7 +81,7 @@ static bool holds_unread(const struct end *end)
 	return (end->client.fd >= 0 && client_has_unread(end->client.fd)) || end->former.fd >= 0;
 }
 
-/* Clients alone cannot reach the limit: another process of this user holds the rest. */
+/* Clients alone cannot reach the limit: another process of this user has descriptors in flight */
 static void log_in_flight(const struct end *waits)
 {
 	const struct end *first = NULL, *end;
@@ -114,7 +114,7 @@ static void tell(struct end *end)
 	retry = true;
 }
 
-/* Both are gone: whoever comes next finds nothing of what they wrote. */
+/* Both machines are gone: the next one gets new memory, without data of its predecessor */
 static void drop_memory(struct pair *pair)
 {
 	uint32_t number = pair->kept->memory;
@@ -171,7 +171,7 @@ static void forget_vectors(struct end *end, uint32_t id)
 
 static void admit(struct end *end);
 
-/* The number of a former client is the last one: no other client is let in meanwhile. */
+/* The former client has the last number given out, because no other client is accepted meanwhile */
 static void close_former(struct end *end)
 {
 	keep_remove(CLIENT_NAME, end->pair->slot, end->side, end->kept->numbers.last);
@@ -188,7 +188,7 @@ static void handle_former(struct watch *watch, uint32_t events)
 	admit(end);
 }
 
-/* A client that hangs up may hold what it has not read, and would come again for more. */
+/* A client that hangs up may hold unread messages, and could connect again to get more of them. */
 static void close_client(struct end *end, uint32_t id)
 {
 	if (end->client.fd >= 0 && client_has_unread(end->client.fd)) {
@@ -245,9 +245,10 @@ static void refuse(struct end *end, const char *why)
 }
 
 /*
- * All that a client needs, before it is accepted: one that was accepted and dropped loops for ever.
+ * Prepare everything that a client needs before it is accepted: a client whose connection is
+ * accepted and closed would loop forever.
  *
- * Return: its number, or 0
+ * Return: its number, or 0.
  */
 static uint32_t prepare(struct end *end)
 {
@@ -272,8 +273,8 @@ static uint32_t prepare(struct end *end)
 }
 
 /*
- * The number is there first, so that a successor has to find nothing but the client. One that is
- * accepted and not yet kept when this process is killed is lost; no call does both.
+ * The number is stored first, so that a successor has only to find the client. If this process is
+ * killed after accept() and before the descriptor is stored, the client is lost; no call does both.
  */
 static bool accept_client(struct end *end, uint32_t id)
 {
@@ -306,7 +307,7 @@ static uint64_t milliseconds(void)
 	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* For each client the daemon sends messages to the service manager and lines to the journal. */
+/* Limit the rate: each client causes messages to the service manager and lines in the journal */
 static bool has_patience(struct end *end)
 {
 	if (rate_allows(&end->joins, milliseconds(), joins_in_a_row))
@@ -347,8 +348,8 @@ static void welcome(struct end *end)
 }
 
 /*
- * Messages that a client can leave unread without harm to others: IN_FLIGHT_MAX for each connection
- * fit the limit, with what is on the way to the service manager.
+ * Limit the messages that clients can leave unread: IN_FLIGHT_MAX for each connection, and the
+ * messages to the service manager, must fit the limit of open files.
  */
 static bool has_budget(struct end *end)
 {
@@ -465,7 +466,10 @@ static bool adopt_client(struct end *end)
 	return whole && end->client.fd >= 0;
 }
 
-/* A client may have gone meanwhile: epoll reports that, unless the manager closed the socket. */
+/*
+ * A client may have hung up meanwhile. epoll reports that, unless the manager has closed the
+ * socket.
+ */
 static void adopt_clients(struct pair *pair)
 {
 	bool there[2] = { false, false };
@@ -485,7 +489,7 @@ static void adopt_clients(struct pair *pair)
 		end = &pair->end[side];
 		if (end->kept->id && !there[side])
 			leave(end);
-		/* The one before may have been killed in the middle of this. */
+		/* an earlier process may have been killed during this */
 		if (pair->memory >= 0)
 			write_presence(end);
 	}
@@ -520,7 +524,7 @@ static void adopt_pair(struct kept_pair *kept)
 	}
 	adopt_clients(pair);
 	drop_memory(pair);
-	/* Without a policy that can be read, it goes on as it was. */
+	/* without a valid policy, the pair continues with its listeners */
 	pair->allowed = pair->end[0].listener.fd >= 0 && pair->end[1].listener.fd >= 0;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Pairs of machines, and the clients that are there
- */
+/* Pairs of machines, and their connected clients */
 #ifndef SMC_ISMD_PAIR_H
 #define SMC_ISMD_PAIR_H
 
@@ -18,7 +16,7 @@
 
 /*
  * The kernel counts the descriptors that clients have not read against the limit of open files of
- * the daemon's user. An end has one connection at a time that may hold some, and so many at most.
+ * the daemon's user. Only one connection of an end can hold such descriptors, at most this number.
  */
 #define IN_FLIGHT_MAX	8
 
@@ -26,18 +24,18 @@ struct pair;
 
 /**
  * struct end - one machine's end of a pair
- * @pair: of which
+ * @pair: its pair
  * @side: 0 or 1
- * @kept: what outlives this process
- * @user: who may connect
- * @listener: where it connects
- * @client: it is there
- * @former: the connection of the client before, which has hung up and left messages unread
- * @vector: its eventfds, while it is there
- * @refused: why it cannot be let in was said already
- * @joins: how often clients come
- * @quiet: too often, so the journal has no lines of them
- * @unlogged: how many came since
+ * @kept: state that survives this process
+ * @user: user that may connect
+ * @listener: its listening socket
+ * @client: the connected client
+ * @former: connection of the previous client, which has hung up and left messages unread
+ * @vector: eventfds of the connected client
+ * @refused: the reason for not accepting a client was logged already
+ * @joins: limits the rate of clients
+ * @quiet: clients connect too often, so their arrival is not logged
+ * @unlogged: number of clients since then
  */
 struct end {
 	struct pair *pair;
@@ -56,12 +54,12 @@ struct end {
 
 /**
  * struct pair - two machines that may share memory
- * @next: in the list of all
- * @kept: what outlives this process
+ * @next: in the list of all pairs
+ * @kept: state that survives this process
  * @slot: number of @kept
- * @memory: the memory, -1: none
- * @allowed: the policy has it
- * @end: both
+ * @memory: descriptor of the memory, -1: no memory
+ * @allowed: the policy contains the pair
+ * @end: both ends
  */
 struct pair {
 	struct pair *next;
@@ -73,38 +71,38 @@ struct pair {
 };
 
 /**
- * pairs_init() - all pairs that an earlier process left
- * @host: for the facts; belongs to the caller
+ * pairs_init() - restore the pairs of an earlier process
+ * @host: for the facts; the caller must not free it
  *
- * Return: how many
+ * Return: number of pairs
  */
 unsigned int pairs_init(const struct host *host);
 
-/* From now on, these are the pairs. Machines of others may stay, but no new ones come. */
+/* Set the allowed pairs. Machines of other pairs stay connected, but new ones are not accepted */
 void pairs_apply(const struct policy *policy);
 
-/* Free what was left by events; to be called where no watch of a pair is in use. */
+/* Free pairs that events have ended; must not be called by a handler of a watch */
 void pairs_sweep(void);
 
 /**
- * pairs_retry() - try again what failed for want of memory or descriptors
+ * pairs_retry() - retry what failed because of missing memory or descriptors
  *
- * Return: something failed since, or again
+ * Return: true if something failed since the last call, or again
  */
 bool pairs_retry(void);
 
-/* How many descriptors may be in flight while so many clients are there. */
+/* Limit of descriptors in flight with this number of connected clients */
 unsigned int pairs_in_flight(unsigned int connections);
 
 const struct pair *pairs_first(void);
 
-/* A second client waits for the place of the first. */
+/* Does a second client wait until the first one disconnects? */
 bool end_has_queue(const struct end *end);
 
-/* A client that has hung up holds messages: no other one is let in meanwhile. */
+/* Does a client that has hung up hold unread messages? No other client is accepted meanwhile */
 bool end_is_held(const struct end *end);
 
-/* There is something that the client ought to know, and it does not read. */
+/* Does the client leave messages unread, so that pending ones cannot be sent? */
 bool end_is_behind(const struct end *end);
 
 #endif /* SMC_ISMD_PAIR_H */

@@ -17,11 +17,11 @@
 #include "place.h"
 #include "policy.h"
 
-/* One client that finds the place taken waits in the queue; others wait for that. */
+/* one more client can wait in the queue while one is connected; others block in connect() */
 #define VM_BACKLOG	0
 #define CONTROL_BACKLOG	16
 
-/* For the sockets of machines place_fits() has the say. */
+/* limit of the folder; place_fits() checks the paths of sockets */
 #define FOLDER_MAX	60
 
 #define ACL_NAME	"system.posix_acl_access"
@@ -34,7 +34,7 @@ bool place_set(const char *folder)
 
 	if (folder[0] != '/' || strlen(folder) > FOLDER_MAX)
 		return false;
-	/* Nothing that QEMU's options or XML would have to quote */
+	/* only characters that need no quoting in QEMU's options and in XML */
 	for (c = folder; *c; c++)
 		if (*c != '/' && !policy_name_char(*c))
 			return false;
@@ -68,11 +68,11 @@ void place_lock(void)
 	char path[PLACE_BYTES];
 	int fd;
 
-	/* Each machine has to get through to its own folder. */
+	/* each machine must be able to reach its own folder */
 	if (mkdir(run_folder, 0700) ? errno != EEXIST : chmod(run_folder, 0711))
 		log_fatal("%s: %s", run_folder, strerror(errno));
 	snprintf(path, sizeof(path), "%.60s/lock", run_folder);
-	/* Not kept: closed by the end of this process, or when the next one takes its place. */
+	/* not stored: closed when this process ends or executes its successor */
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		log_fatal("%s: %s", path, strerror(errno));
@@ -93,8 +93,8 @@ static struct posix_acl_xattr_entry acl_entry(int tag, int permissions, uint32_t
 }
 
 /*
- * An owner without privileges cannot give a file away, but may let one more user in. Where that is
- * said already, it stays.
+ * An owner without privileges cannot change the owner of a file, but can allow one more user by an
+ * ACL. An ACL that allows it already is not changed.
  */
 static struct acl acl_of(int own, int others, uid_t user)
 {
@@ -148,7 +148,7 @@ static int listen_at(const char *path, uid_t user, int backlog)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	memcpy(addr.sun_path, path, PLACE_BYTES);
-	/* place_lock() says that what is there is nobody's. */
+	/* place_lock() ensures that no process uses an existing socket */
 	unlink(path);
 	if (fd >= 0 && !bind(fd, (struct sockaddr *)&addr, sizeof(addr)) &&
 	    !let_in(path, 6, 6, user) && !listen(fd, backlog))

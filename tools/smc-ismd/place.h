@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Where the sockets are: a folder for each machine, in it a socket for each of its peers
- */
+/* Paths of the sockets: a folder for each machine, with a socket for each of its peers */
 #ifndef SMC_ISMD_PLACE_H
 #define SMC_ISMD_PLACE_H
 
@@ -14,36 +12,38 @@
 
 #define PLACE_BYTES	(sizeof(((struct sockaddr_un *)0)->sun_path))
 
-/* The folder of all of them; false if it is fit for none. Comes first. */
+/* Set the folder that contains all others; false if it cannot be used. Must be called first */
 bool place_set(const char *folder);
 
-/* Is a path with these names short enough? In the default folder every one is. */
+/* Is a path with these names short enough? In the default folder, all are */
 bool place_fits(const char *vm, const char *peer);
 
-/* Path of the socket that @vm uses to share memory with @peer. */
+/* Path of the socket with which @vm shares memory with @peer */
 void place_socket(char path[PLACE_BYTES], const char *vm, const char *peer);
 void place_control(char path[PLACE_BYTES]);
 
-/* Only one process serves a folder: wait for none, take it or give up. */
+/* Only one process serves a folder: lock it without waiting, or exit */
 void place_lock(void);
 
 /**
- * place_listen() - a socket where one other user may connect
- * @vm: whose folder
+ * place_listen() - create a socket to which one other user may connect
+ * @vm: machine whose folder it is in
  * @peer: its peer
- * @user: may use the folder and connect; NO_USER: we alone
+ * @user: user that may use the folder and connect; NO_USER: only the daemon's user
  *
- * Return: the descriptor, not blocking, or -1 after a line in the log
+ * Return: the descriptor, non-blocking, or -1 after a log line
  */
 int place_listen(const char *vm, const char *peer, uid_t user);
 
-/* The same, for the operator: nobody else may connect. */
+/* The socket for the operator: no other user may connect */
 int place_listen_control(void);
 
-/* A socket that an earlier process made may serve on: it is there, and the user may connect. */
+/*
+ * Can a socket of an earlier process be used? It must exist, and the user must be able to connect.
+ */
 bool place_check(const char *vm, const char *peer, uid_t user);
 
-/* Nobody can connect any more. */
+/* Remove the socket, so that no client can connect any more */
 void place_remove(const char *vm, const char *peer);
 
 #endif /* SMC_ISMD_PLACE_H */

@@ -11,7 +11,7 @@
 #include "policy.h"
 
 #define FABRIC_MAX	254
-/* A port takes a slot and doorbells of the guest; more than this is a wrong topology. */
+/* a port uses a slot and doorbells of the guest; more of them are a configuration error */
 #define VM_PAIRS_MAX	60
 #define JOINS_MAX	1000000
 #define WORDS_MAX	(VMS_MAX + 1)
@@ -28,14 +28,14 @@ struct reader {
 	struct policy	*policy;
 	uint64_t	total;
 	bool		lenient;
-	/* for lines below */
+	/* default for the lines below */
 	uid_t		user;
 	bool		unknown;
 	uint64_t	size;
 	unsigned int	vectors;
 };
 
-/* What may stand behind the words of a line. */
+/* Attributes at the end of a line */
 struct attributes {
 	uid_t		user;
 	bool		unknown;
@@ -52,7 +52,7 @@ static void print_complaint(struct reader *r, const char *format, va_list args)
 	r->complaint(line);
 }
 
-/* An error: the policy is no good */
+/* An error: the policy is invalid */
 static void __attribute__((format(printf, 2, 3)))
 complain(struct reader *r, const char *format, ...)
 {
@@ -64,7 +64,7 @@ complain(struct reader *r, const char *format, ...)
 	r->errors++;
 }
 
-/* What the service can do without when it starts */
+/* An error that the service ignores on start */
 static void __attribute__((format(printf, 2, 3)))
 complain_unless_lenient(struct reader *r, const char *format, ...)
 {
@@ -112,7 +112,7 @@ static bool read_number(const char *text, uint64_t max, uint64_t *out, const cha
 	return !errno && *out <= max;
 }
 
-/* Mebibytes and gibibytes; no others are sizes here. */
+/* Sizes are in mebibytes or gibibytes */
 static bool read_bytes(const char *text, uint64_t *out)
 {
 	const char *unit;
@@ -137,14 +137,17 @@ static void read_size(struct reader *r, const char *text, uint64_t *out)
 
 static void read_vectors(struct reader *r, const char *text, unsigned int *out)
 {
-	/* one, and one for each queue */
+	/* vector 0, and one for each queue */
 	if (!strcmp(text, "2") || !strcmp(text, "3") || !strcmp(text, "5"))
 		*out = text[0] - '0';
 	else
 		complain(r, "vectors \"%.40s\" is not 2, 3 or 5", text);
 }
 
-/* A service that does not start for one missing user would keep all machines from starting. */
+/*
+ * A service that does not start because one user is missing would prevent all machines from
+ * starting.
+ */
 static void read_user(struct reader *r, const char *text, struct attributes *out)
 {
 	const struct passwd *entry;
@@ -189,7 +192,7 @@ const struct policy_pair *policy_find(const struct policy *policy, const char *a
 	return NULL;
 }
 
-/* Takes the attributes off the end of a line; returns how many words are left. */
+/* Parse the attributes at the end of a line. Returns: the number of remaining words */
 static int read_attributes(struct reader *r, char **words, int count, const char *allowed,
 			   struct attributes *out)
 {
@@ -337,7 +340,7 @@ static void add_pair(struct reader *r, struct policy_vm *a, struct policy_vm *b,
 	count_pair(r, b);
 }
 
-/* "pair" has two machines, "mesh" any number: each shares with each. */
+/* "pair" names two machines, "mesh" any number: each of them shares memory with each other one */
 static void read_pairs(struct reader *r, char **words, int count)
 {
 	struct attributes a = { .user = r->user, .size = r->size, .vectors = r->vectors };

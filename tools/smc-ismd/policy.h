@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The policy file: which virtual machines may share memory with which
- */
+/* The policy file: which virtual machines may share memory */
 #ifndef SMC_ISMD_POLICY_H
 #define SMC_ISMD_POLICY_H
 
@@ -13,24 +11,24 @@
 
 #define POLICY_FILE	"/etc/smc-ismd.conf"
 
-/* So that the path of a socket below /run/smc-ism fits. */
+/* keeps the path of a socket below /run/smc-ism short enough */
 #define VM_NAME_MAX	40
 #define PAIRS_MAX	512
 #define VMS_MAX		512
 
-/* So many clients of a machine are let in without waiting. */
+/* number of clients of a machine that are accepted without delay */
 #define JOINS_DEFAULT	5
 
 #define NO_USER		((uid_t)-1)
 
 struct policy_vm {
 	char	name[VM_NAME_MAX + 1];
-	uid_t	user;			/* that QEMU runs as; NO_USER: ours */
-	bool	unknown;		/* there is no such user: it has no pairs */
+	uid_t	user;			/* user of QEMU; NO_USER: the daemon's user */
+	bool	unknown;		/* the user does not exist: the machine has no pairs */
 	unsigned int pairs;
 };
 
-/* Sides are in the order of the names, however a policy says it. */
+/* Sides are in the order of the names, independent of the order in the policy */
 struct policy_pair {
 	struct policy_vm *vm[2];
 	uint64_t size;
@@ -40,12 +38,13 @@ struct policy_pair {
 /**
  * struct policy - a policy file
  * @fabric: number of the fabric
- * @memory: what all pairs together may take, 0: no limit
- * @joins: how many clients in a row a machine may have, before each waits for a second
- * @vm: all of them
- * @vms: how many
- * @pair: all of them, each once
- * @pairs: how many
+ * @memory: limit of the memory of all pairs, 0: no limit
+ * @joins: number of clients of a machine in a row, before each further one is delayed by a
+ *	second
+ * @vm: all machines
+ * @vms: number of machines
+ * @pair: all pairs, each once
+ * @pairs: number of pairs
  */
 struct policy {
 	unsigned int fabric;
@@ -58,20 +57,20 @@ struct policy {
 };
 
 /**
- * policy_read() - read a policy
+ * policy_read() - parse a policy
  * @file: to read
- * @name: of the file, for what there is to complain about
- * @complaint: called for each error, with a line of text that names the place
- * @lenient: a user that is not there is no error, but the machine has no pairs
+ * @name: name of the file, for error messages
+ * @complaint: called for each error, with a line of text that includes the position
+ * @lenient: an unknown user is not an error, but the machine has no pairs
  *
- * Return: the policy, or NULL if there was an error
+ * Return: the policy, or NULL after an error
  */
 struct policy *policy_read(FILE *file, const char *name, void (*complaint)(const char *text),
 			   bool lenient);
 
 void policy_free(struct policy *policy);
 
-/* The pair of these two, in any order, or NULL. */
+/* The pair of these two machines, in any order, or NULL */
 const struct policy_pair *policy_find(const struct policy *policy, const char *a, const char *b);
 
 bool policy_name_ok(const char *name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "protocol.h"
 
-/* As many as there are even, or odd, numbers; not 0 nor 1. */
+/* Number of even, or odd, machine numbers; 0 and 1 are not used */
 #define NUMBERS	(SMC_ISM_SHMEM_ID_MAX / 2)
 
 static struct message hello(uint32_t done, uint32_t id)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What QEMU's ivshmem-doorbell wants to hear from its server, and in which order
+ * Protocol of QEMU's ivshmem-doorbell server: the messages and their order
  *
  * Pure: values in, values out. QEMU's docs/specs/ivshmem-spec.txt is the specification. Each
- * message is a 64-bit number, little endian, some with a descriptor; clients send none.
+ * message is a 64-bit number, little-endian, some with a descriptor; clients send nothing.
  */
 #ifndef SMC_ISMD_PROTOCOL_H
 #define SMC_ISMD_PROTOCOL_H
@@ -17,14 +17,14 @@
 #define IVSHMEM_MEMORY	(-1)
 
 /**
- * struct progress - what a client has been told
- * @hello: how many of version, id and memory
- * @own: how many of its own vectors
- * @told: number of the machine whose vectors it was told of, 0: none
- * @vectors: how many of those
+ * struct progress - messages that were sent to a client
+ * @hello: number of messages sent of version, ID and memory
+ * @own: number of its own vectors sent
+ * @told: number of the machine whose vectors were sent, 0: not sent
+ * @vectors: number of vectors sent of that machine
  *
- * There is no queue: the next message follows from this and from who is there now. A machine that
- * came and went while the client did not read is never mentioned.
+ * There is no queue: the next message follows from this and from the machine that is connected now.
+ * A machine that connected and disconnected while the client did not read is never announced.
  */
 struct progress {
 	uint32_t hello;
@@ -34,10 +34,10 @@ struct progress {
 };
 
 enum message_kind {
-	MESSAGE_NONE,		/* the client knows everything */
+	MESSAGE_NONE,		/* the client has all messages */
 	MESSAGE_VERSION,
 	MESSAGE_ID,
-	MESSAGE_MEMORY,		/* with the memory */
+	MESSAGE_MEMORY,		/* with the descriptor of the memory */
 	MESSAGE_LEAVE,
 	MESSAGE_PEER_VECTOR,	/* with an eventfd of the peer */
 	MESSAGE_OWN_VECTOR,	/* with an eventfd of the client */
@@ -50,27 +50,28 @@ struct message {
 };
 
 /**
- * protocol_next() - what is due
- * @progress: what the client knows
+ * protocol_next() - the next message
+ * @progress: messages sent to the client
  * @id: the client's number
- * @peer: that of the other machine, 0: none is there
- * @vectors: of each of them
+ * @peer: number of the other machine, 0: not connected
+ * @vectors: number of vectors of each of them
  */
 struct message protocol_next(const struct progress *progress, uint32_t id, uint32_t peer,
 			     uint32_t vectors);
 
-/* The message has been sent. */
+/* The message was sent */
 void protocol_sent(struct progress *progress, const struct message *message);
 
-/* Has the client all that it needs to start? */
+/* Has the client got all messages that it needs to start? */
 bool protocol_started(const struct progress *progress, uint32_t vectors);
 
 /**
- * struct numbers - of the machines of one side
- * @last: that was given out, 0: none yet
- * @since: how many were given out since the machine of the other side came
+ * struct numbers - numbers of the machines of one side
+ * @last: the last number given out, 0: no number yet
+ * @since: count of numbers given out since the machine of the other side connected
  *
- * QEMU must not see a number again that was gone: it would write to memory which it has freed.
+ * A number that was given up must not be announced to the same QEMU again: it would write to freed
+ * memory.
  */
 struct numbers {
 	uint32_t last;
@@ -78,12 +79,12 @@ struct numbers {
 };
 
 /**
- * protocol_number() - a fresh number
- * @numbers: of the side
+ * protocol_number() - choose an unused number
+ * @numbers: numbers of the side
  * @side: 0 or 1, the lowest bit of its numbers
- * @peer: a machine is there on the other side, and remembers
+ * @peer: a machine is connected on the other side, and remembers old numbers
  *
- * Return: the number, or 0: none is left until the other machine goes
+ * Return: the number, or 0 if all are used until the other machine disconnects
  */
 uint32_t protocol_number(struct numbers *numbers, uint32_t side, bool peer);
 

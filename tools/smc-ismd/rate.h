@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often something may happen: some times in a row, and once a second from then on
+ * Rate limit: a burst, then one event per second
  *
- * Pure: the caller says what time it is, in milliseconds.
+ * Pure: the caller passes the time, in milliseconds.
  */
 #ifndef SMC_ISMD_RATE_H
 #define SMC_ISMD_RATE_H
@@ -12,24 +12,24 @@
 
 /**
  * struct rate - a token bucket
- * @full: when it is full again
+ * @full: time when it is full again
  */
 struct rate {
 	uint64_t full;
 };
 
 /**
- * rate_allows() - may it happen now?
+ * rate_allows() - is an event allowed now?
  * @rate: the bucket
- * @now: what time it is
- * @burst: how often in a row, at least 1
+ * @now: current time
+ * @burst: number of events in a row, at least 1
  */
 bool rate_allows(const struct rate *rate, uint64_t now, unsigned int burst);
 
-/* It happens. */
+/* Count an event */
 void rate_count(struct rate *rate, uint64_t now);
 
-/* Has it been so seldom that the whole burst is allowed again? */
+/* Were there so few events that the whole burst is allowed again? */
 bool rate_is_calm(const struct rate *rate, uint64_t now);
 
 #endif /* SMC_ISMD_RATE_H */

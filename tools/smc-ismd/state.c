@@ -12,7 +12,7 @@
 #define STATE_NAME	"state"
 #define STATE_MAGIC	0x646d7369
 
-/* Another layout needs another version: a successor that knows neither ends all pairs. */
+/* must change with the layout; a successor that does not know the version ends all pairs */
 #define STATE_VERSION	1
 
 struct state {

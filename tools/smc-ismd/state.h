@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a successor of this process has to know, beside the descriptors
+ * State for a successor of this process, in addition to the descriptors
  *
- * A memfd of its own, which is kept like the others. Each word is written at once, so that the
- * process may be killed between any two instructions.
+ * A memfd, which is stored like the other descriptors. Each word is written by one store, so that
+ * the process may be killed between any two instructions.
  */
 #ifndef SMC_ISMD_STATE_H
 #define SMC_ISMD_STATE_H
@@ -15,19 +15,21 @@
 #include "policy.h"
 #include "protocol.h"
 
-/* More than a policy may have: pairs whose machines run on after they were taken out. */
+/* more than a policy may have, for pairs that were removed from it while their machines run */
 #define SLOTS	(2 * PAIRS_MAX)
 
 /**
  * struct kept_end - one machine's end of a pair
- * @id: number of the machine that is there, 0: none; written last at a join, first at a leave
- * @joins: how many machines have come
- * @rings: how often vector 0 was rung
- * @numbers: that were given out
- * @progress: what QEMU has been told
- * @next: the same, once the message that is being sent has been sent
- * @sent: that message. The kernel itself writes its msg_len, in the call which sends it: what was
- *	sent is known even if we are killed on the way back. Not 0: @next holds
+ * @id: number of the connected machine, 0: not connected; written last on connect, first on
+ *	disconnect
+ * @joins: number of machines that have connected
+ * @rings: number of times that vector 0 was signalled
+ * @numbers: numbers given out
+ * @progress: messages sent to QEMU
+ * @next: value of @progress after the message that is being sent
+ * @sent: that message. The kernel writes msg_len during the call that sends it, so the state
+ *	is correct even if the process is killed before the call returns. Not 0: the message was
+ *	sent, use @next
  */
 struct kept_end {
 	uint32_t id;
@@ -41,14 +43,14 @@ struct kept_end {
 
 /**
  * struct kept_pair - a slot
- * @used: it is a pair; written last
- * @memory: the random number of its memory, 0: there is none
- * @size: of that memory
- * @vectors: of each machine, as long as there is memory
- * @next_vectors: of each machine, with memory that will be made
- * @next_size: of that memory
- * @name: of the machines
- * @end: of each machine
+ * @used: it contains a pair; written last
+ * @memory: random number of the memory, 0: no memory
+ * @size: size of that memory
+ * @vectors: number of vectors of each machine, valid with @memory
+ * @next_vectors: value of @vectors for new memory
+ * @next_size: size of new memory
+ * @name: names of the machines
+ * @end: ends of the machines
  */
 struct kept_pair {
 	uint32_t used;
@@ -62,22 +64,22 @@ struct kept_pair {
 };
 
 /**
- * state_init() - go on where the last process ended, or start
+ * state_init() - load the state of an earlier process, or create it
  *
- * Return: there was one
+ * Return: true if there was an earlier process
  */
 bool state_init(void);
 
-/* How often one went on. */
+/* Number of successors so far */
 unsigned int state_restarts(void);
 
-/* The slots, SLOTS of them. */
+/* All slots, SLOTS of them */
 struct kept_pair *state_slots(void);
 
-/* An unused slot, all zero, or NULL. */
+/* An unused slot, all zero, or NULL */
 struct kept_pair *state_slot(void);
 
-/* The stores before are not moved behind those which follow. */
+/* Stores before the barrier are not moved behind it */
 #define state_barrier()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #endif /* SMC_ISMD_STATE_H */

@@ -202,7 +202,7 @@ static const struct metric metrics[] = {
 	  .of_end = end_waiting },
 };
 
-/* Names of machines need no quoting. */
+/* names of machines need no quoting */
 static void print_metric(FILE *out, const struct metric *metric)
 {
 	const char *suffix = metric->type[0] == 'c' ? "_total" : "";

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * All pairs, for people and for programs; smc-ismd(8) lists keys and names
- */
+/* Output of all pairs, as text and for programs; smc-ismd(8) lists keys and names */
 #ifndef SMC_ISMD_STATUS_H
 #define SMC_ISMD_STATUS_H
 
@@ -9,7 +7,7 @@
 
 #include "memory.h"
 
-/* What is not known from the pairs. */
+/* Values that are not part of the pairs */
 struct service {
 	const struct host *host;
 	time_t started;

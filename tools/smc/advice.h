@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /**
- * struct situation - what an advice depends on
- * @peer_declined: the peer has found the reason
- * @is_local: the peer's address is one of this host
- * @is_policy_on: "smc on" is in force here
- * @is_other_module: the module that is loaded is not the one of this tool
+ * struct situation - what the advice depends on
+ * @peer_declined: the peer has declined; the reason is the peer's
+ * @is_local: the peer's address belongs to this host
+ * @is_policy_on: "smc on" is active here
+ * @is_other_module: the loaded module is not the one of this tool
  * @variants: net.smc.variants of this network namespace
  */
 struct situation {
@@ -23,14 +23,14 @@ struct situation {
 
 /**
  * advice() - what an operator can do about a fallback reason
- * @reason: the code; of a decline, the one that the peer gave
- * @situation: where it was found
+ * @reason: the code; if the peer has declined, the peer's diagnosis
+ * @situation: where it occurred
  *
- * Returns: sentences, or NULL if there is nothing to say.
+ * Returns: sentences, or NULL.
  */
 const char *advice(uint32_t reason, const struct situation *situation);
 
-/* What to do where net.smc.variants of this network namespace leaves kinds of SMC out */
+/* Advice if net.smc.variants of this network namespace excludes variants of SMC */
 const char *advise_variants(void);
 
 #endif /* SMC_ADVICE_H */

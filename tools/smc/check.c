@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * smc check: go the way of a connection step by step, and finally make one and
- * look what became of it.
+ * smc check: test the prerequisites of a connection step by step, then connect and examine the
+ * result.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -55,7 +55,7 @@ static bool check_kernel(struct report *report)
 	return false;
 }
 
-/* How many entries of one kind there are; negative if nobody says. */
+/* Returns: number of entries of one type, or -1 if the kernel does not answer */
 static int count(struct genl *g, int command, int type)
 {
 	const struct nlattr *tb[SMC_GEN_MAX + 1];
@@ -88,7 +88,7 @@ static bool limited(struct genl *g)
 	return enabled;
 }
 
-/* The kernel's own module has its own devices and limits */
+/* The kernel's own module has other devices and limits */
 static void check_module(struct report *report, struct situation *situation)
 {
 	int variants = module_variants();
@@ -99,7 +99,7 @@ static void check_module(struct report *report, struct situation *situation)
 		report_finding(report, NOTE, "module", MODULE_ADVICE, MODULE_IS_OTHER);
 }
 
-/* Kinds of SMC that the operator has switched off */
+/* Variants of SMC that the operator has disabled */
 static void check_variants(struct report *report, const struct situation *situation)
 {
 	bool d = situation->variants & MODULE_VARIANTS_D;
@@ -113,7 +113,7 @@ static void check_variants(struct report *report, const struct situation *situat
 		       !r ? "SMC-R is off" : "some versions are off");
 }
 
-/* Nothing here is an obstacle by itself: it depends on the peer. */
+/* These findings are no obstacle by themselves: that depends on the peer */
 static void check_configuration(struct report *report, const struct situation *situation)
 {
 	int ism, rdma;
@@ -139,7 +139,7 @@ static void check_configuration(struct report *report, const struct situation *s
 	genl_close(&g);
 }
 
-/* Only sockets that are not TCP ones know options of this level */
+/* Only SMC sockets support options of this level */
 static bool is_smc_socket(int fd)
 {
 	socklen_t len = sizeof(int);
@@ -148,7 +148,10 @@ static bool is_smc_socket(int fd)
 	return !getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len);
 }
 
-/* "ip netns exec" hides the file system of BPF; a socket tells as well, if this program is meant */
+/*
+ * "ip netns exec" hides the BPF file system. If the policy applies to this program, a TCP socket
+ * that it creates is an SMC socket.
+ */
 static bool is_policy_on(void)
 {
 	bool is_on;
@@ -187,7 +190,7 @@ static bool check_tcp(struct report *report, const struct endpoint *ep)
 	return false;
 }
 
-/* What the kernel knows about a socket of ours. */
+/* Read the kernel's data of this program's socket @fd */
 static bool find_socket(int fd, struct sock *sk)
 {
 	struct netlink_list list = { 0 };
@@ -209,7 +212,7 @@ static bool find_socket(int fd, struct sock *sk)
 	return found;
 }
 
-/* This tells less than sock_diag, but needs no module besides smc */
+/* The option has less information than sock_diag, but needs only the module smc */
 static int judge_by_option(struct report *report, int fd)
 {
 	static const char load_diag[] = "\"modprobe smc_diag\" lets the kernel tell.";

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /**
- * check() - would a connection to there use SMC, and if not, why?
- * @target: HOST[:PORT]; changed
+ * check() - would a connection to this target use SMC, and if not, why?
+ * @target: HOST[:PORT]; modified
  * @family: AF_INET, AF_INET6 or AF_UNSPEC
  * @json: write JSON
  *

@@ -28,7 +28,7 @@ bool endpoint_parse(struct endpoint *ep, char *word)
 			return false;
 	} else {
 		colon = strchr(word, ':');
-		/* an IPv6 address has several, and then there is no port */
+		/* an IPv6 address has several colons; it has no port then */
 		if (!colon || strchr(colon + 1, ':'))
 			return *word;
 	}
@@ -71,13 +71,13 @@ int endpoint_connect(const struct endpoint *ep, int domain, int protocol)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (!connect(fd, (const struct sockaddr *)&ep->addr, ep->len))
 		return fd;
-	/* a limit that has passed is reported like a socket that does not wait */
+	/* connect() reports a timeout like a non-blocking socket */
 	ret = errno == EINPROGRESS || errno == EAGAIN ? -ETIMEDOUT : -errno;
 	close(fd);
 	return ret;
 }
 
-/* Only own addresses can be bound to. */
+/* bind() succeeds only for local addresses */
 bool endpoint_is_local(const struct endpoint *ep)
 {
 	struct sockaddr_storage addr = ep->addr;

@@ -8,12 +8,12 @@
 #define ENDPOINT_TEXT	64
 
 /**
- * struct endpoint - where to connect to
+ * struct endpoint - target of a connection
  * @host: as given
  * @port: as given, or NULL
  * @addr: address and port
- * @len: of @addr
- * @text: the address in figures
+ * @len: length of @addr
+ * @text: the numeric address
  */
 struct endpoint {
 	char			*host;
@@ -26,9 +26,9 @@ struct endpoint {
 /**
  * endpoint_parse() - split HOST, HOST:PORT, [ADDRESS]:PORT
  * @ep: filled in; points into @word
- * @word: changed
+ * @word: modified
  *
- * Returns: false if there is no host in it.
+ * Returns: false if it has no host.
  */
 bool endpoint_parse(struct endpoint *ep, char *word);
 
@@ -37,26 +37,21 @@ bool endpoint_parse(struct endpoint *ep, char *word);
  * @ep: the endpoint
  * @family: AF_INET, AF_INET6, or AF_UNSPEC for the system's choice
  *
- * Returns: NULL, or why there is none.
+ * Returns: NULL, or an error message.
  */
 const char *endpoint_resolve(struct endpoint *ep, int family);
 
 /**
- * endpoint_connect() - connect to it
+ * endpoint_connect() - connect to the endpoint
  * @ep: the endpoint
- * @domain: of the socket
- * @protocol: of the socket
+ * @domain: domain of the socket
+ * @protocol: protocol of the socket
  *
  * Returns: a descriptor or a negative errno.
  */
 int endpoint_connect(const struct endpoint *ep, int domain, int protocol);
 
-/**
- * endpoint_is_local() - is the address one of this host's?
- * @ep: the endpoint
- *
- * Returns: true if so.
- */
+/* Does the address belong to this host? */
 bool endpoint_is_local(const struct endpoint *ep);
 
 #endif /* SMC_ENDPOINT_H */

@@ -20,7 +20,7 @@ void report_begin(struct report *report, bool as_json)
 	json_array(&report->json, "steps");
 }
 
-/* Words, broken into lines below the text of the finding. */
+/* Print the text below the finding, wrapped into lines */
 static void print_advice(const char *text)
 {
 	size_t column = 0, len;

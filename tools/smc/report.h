@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Findings, one after the other, for people or as JSON.
- */
+/* Print findings one after the other, as text or JSON */
 #ifndef SMC_REPORT_H
 #define SMC_REPORT_H
 
@@ -11,14 +9,14 @@
 
 enum finding {
 	GOOD,
-	NOTE,		/* worth knowing, but no obstacle */
+	NOTE,		/* information, but no obstacle */
 	BAD,
 };
 
 /**
- * struct report - a report being written
- * @as_json: for a program
- * @json: set up by report_begin()
+ * struct report - a report under construction
+ * @as_json: output for programs
+ * @json: initialized by report_begin()
  */
 struct report {
 	bool		as_json;
@@ -28,22 +26,22 @@ struct report {
 void report_begin(struct report *report, bool as_json);
 
 /**
- * report_finding() - one step of the examination
+ * report_finding() - print the result of one step
  * @report: the report
  * @finding: good or bad
- * @step: what was examined, a short word
+ * @step: name of the step, one word
  * @advice: what to do, or NULL
- * @fmt: what was found
+ * @fmt: the result
  */
 __attribute__((format(printf, 5, 6)))
 void report_finding(struct report *report, enum finding finding, const char *step,
 		    const char *advice, const char *fmt, ...);
 
 /**
- * report_end() - the verdict
+ * report_end() - print the final result
  * @report: the report
- * @mode: SMCD, SMCR, TCP; NULL if it is not known
- * @text: the same in words
+ * @mode: SMCD, SMCR, TCP; NULL if unknown
+ * @text: description
  */
 void report_end(struct report *report, const char *mode, const char *text);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * smc - questions about SMC that take more than one source to answer
- */
+/* smc - commands that combine several sources of information */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

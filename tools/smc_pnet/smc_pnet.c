@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * smc_pnet - tell the kernel which interfaces and devices share a physical
- * network, for hardware that cannot tell it itself
+ * smc_pnet - configure which interfaces and devices share a physical network, for hardware that
+ * does not report it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define PORT_UNSET	(-1)
 #define PORT_MAX	2
 
-/* What the kernel sends for "none" */
+/* The kernel sends this if an entry has no port */
 #define NO_PORT		255
 #define NO_NAME		"n/a"
 
@@ -105,7 +105,7 @@ static void set_port(const char *text)
 	opts.port = port;
 }
 
-/* The argument of -s may be missing, and may be a word of its own. */
+/* The argument of -s is optional, and may be a separate word */
 static const char *optional_word(int argc, char **argv)
 {
 	if (optarg)
@@ -277,7 +277,7 @@ static void print_list(const struct netlink_list *list)
 		json_array_end(&j);
 }
 
-/* The kernel keeps ids in upper case and compares them so. */
+/* The kernel stores IDs in upper case and compares them case-sensitively */
 static void put_id(struct nl_msg *msg, const char *id)
 {
 	char *copy = strdup(id);

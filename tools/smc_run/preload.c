@@ -2,13 +2,12 @@
 /*
  * libsmc-preload.so - turn TCP sockets into AF_SMC sockets
  *
- * Loaded with LD_PRELOAD, usually by smc_run(8). The only function taken over
- * is socket(): a request for an IPv4 or IPv6 TCP socket becomes a request for
- * an SMC socket. Everything afterwards, including the return to TCP when
- * the peer cannot do SMC, is the kernel's work.
+ * Loaded with LD_PRELOAD, usually by smc_run(8). The library replaces only socket(): a request for
+ * an IPv4 or IPv6 TCP socket becomes a request for an SMC socket. The kernel does everything else,
+ * including the fallback to TCP if the peer does not support SMC.
  *
- * The application never gets an error that it would not have got without this
- * library: if no AF_SMC socket can be had, it gets the TCP socket it asked for.
+ * The application gets no error that it would not get without this library: if the kernel has no
+ * SMC sockets, it gets the TCP socket that it requested.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,13 +35,13 @@
 #define SMCPROTO_SMC	0	/* IPv4 addresses */
 #define SMCPROTO_SMC6	1	/* IPv6 addresses */
 
-/* The part of the type argument that is not SOCK_NONBLOCK, SOCK_CLOEXEC, ... */
+/* Mask for the type without SOCK_NONBLOCK, SOCK_CLOEXEC, ... */
 #define SOCK_TYPE_BITS	0xf
 
 /*
- * Every socket(AF_SMC) in a kernel without the family makes that kernel start
- * modprobe. A process that opens many sockets must not pay this each time, and
- * a daemon must still notice when the module has been loaded.
+ * In a kernel without the family, each socket(AF_SMC) starts modprobe. A process that opens many
+ * sockets must not cause this each time, but a daemon must still detect that the module has been
+ * loaded.
  */
 #define RETRY_SECONDS	10
 
@@ -51,16 +50,16 @@ typedef int (*socket_fn)(int domain, int type, int protocol);
 static struct {
 	socket_fn	next_socket;
 	bool		debug;
-	int		sndbuf;		/* 0: leave it to the kernel */
+	int		sndbuf;		/* 0: use the kernel's default */
 	int		rcvbuf;
 } conf;
 
 static _Atomic long retry_after;	/* seconds of CLOCK_MONOTONIC, 0: never failed */
 
-/* By which of its names an SMC socket is asked for, once it is known */
+/* Which arguments of socket() create an SMC socket, once that is known */
 static _Atomic enum { UNKNOWN, BY_FAMILY, BY_PROTOCOL } name;
 
-/* One write() per line, so that lines of several processes do not mix. */
+/* One write() per line, so that lines of several processes do not mix */
 __attribute__((format(printf, 1, 2)))
 static void debug(const char *fmt, ...)
 {
@@ -82,10 +81,10 @@ static void debug(const char *fmt, ...)
 	if (len > sizeof(line) - 1)
 		len = sizeof(line) - 1;
 	if (write(STDERR_FILENO, line, len) < 0)
-		return;		/* nobody to tell */
+		return;		/* stderr does not work */
 }
 
-/* A number with an optional k or m, as smc_run -r and -t take it. */
+/* A number with an optional k or m, like the arguments of smc_run -r and -t */
 static int size_from_env(const char *name)
 {
 	const char *text = secure_getenv(name);
@@ -125,7 +124,7 @@ static void read_conf(void)
 	conf.debug = text && atoi(text) != 0;
 	conf.sndbuf = size_from_env("SMC_SNDBUF");
 	conf.rcvbuf = size_from_env("SMC_RCVBUF");
-	/* ISO C has no conversion from an object to a function pointer. */
+	/* ISO C cannot convert an object pointer to a function pointer */
 	*(void **)&next = dlsym(RTLD_NEXT, "socket");
 	conf.next_socket = next ? next : syscall_socket;
 	errno = saved_errno;
@@ -137,7 +136,7 @@ static long monotonic_seconds(void)
 
 	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
 		return 0;
-	/* 0 stands for "never", also in the first second after boot */
+	/* 0 means "never failed", so this is not 0, also in the first second after boot */
 	return now.tv_sec + 1;
 }
 
@@ -152,7 +151,7 @@ static void set_buffer(int fd, int option, int size)
 {
 	if (!size)
 		return;
-	/* The kernel clips the value; a refusal leaves the default in place. */
+	/* The kernel clips the value; on failure the default stays */
 	if (setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size)))
 		debug("sockopt %d failed: %s\n", option, strerror(errno));
 	else
@@ -166,8 +165,8 @@ static int by_family(int domain, int type)
 }
 
 /*
- * Some kernels have SO_REUSEPORT for IPv4 and IPv6 only, and do not ask the socket, which
- * could do it. The same socket is of these families if it is asked for by its protocol.
+ * Some kernels allow SO_REUSEPORT only for IPv4 and IPv6 sockets, without asking the protocol. An
+ * SMC socket belongs to these families if it is created by protocol number.
  */
 static bool lacks_options(int fd)
 {
@@ -179,7 +178,7 @@ static bool lacks_options(int fd)
 	return false;
 }
 
-/* A socket by the name that has all options, or else by the one that works. */
+/* Prefer the arguments whose socket has all options; else use those that work */
 static int first_socket(int domain, int type)
 {
 	int fd = by_family(domain, type);
@@ -212,7 +211,7 @@ static int any_socket(int domain, int type)
 	}
 }
 
-/* Returns the descriptor of an SMC socket, or -1 if the caller should ask for TCP. */
+/* Returns: the descriptor of an SMC socket, or -1 if the caller should create a TCP socket */
 static int smc_socket(int domain, int type)
 {
 	long now = monotonic_seconds();
@@ -242,7 +241,7 @@ int socket(int domain, int type, int protocol)
 	int saved_errno = errno;
 	int fd;
 
-	/* Constructors of other libraries may open sockets before ours ran. */
+	/* constructors of other libraries may open sockets before this library's has run */
 	if (!conf.next_socket)
 		read_conf();
 	if (is_tcp(domain, type, protocol)) {

@@ -2,10 +2,9 @@
 /*
  * smc_run - run a TCP program over SMC
  *
- * Prepares the environment for libsmc-preload.so and becomes the command. What
- * would keep the command from using SMC is said on stderr beforehand; the
- * command is run all the same, because TCP is what it would have used without
- * smc_run. With SMC_RUN_STRICT=1 it is not run.
+ * Prepares the environment for libsmc-preload.so and executes the command. If something prevents
+ * the command from using SMC, smc_run prints that on stderr first, and still executes the command:
+ * without smc_run it would use TCP, too. With SMC_RUN_STRICT=1 it does not execute the command.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -64,7 +63,7 @@ static void usage(FILE *out)
 		"  -v       show the version\n", progname);
 }
 
-/* Digits and an optional k, K, m or M; anything else ends the program. */
+/* Digits and an optional k, K, m or M; anything else exits with an error */
 static uint64_t parse_size(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -84,7 +83,7 @@ static uint64_t parse_size(const char *text)
 	return size << shift;
 }
 
-/* Raise a limit for all of the system. Only root can; others keep theirs. */
+/* Raise a limit of the whole system. Only root can; for other users it stays */
 static void raise_limit(const char *file, uint64_t size)
 {
 	uint64_t limit;
@@ -131,7 +130,7 @@ static void parse_options(int argc, char **argv)
 		case 'v':
 			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smc_run");
 			exit(EXIT_SUCCESS);
-		default:	/* getopt() has named the option */
+		default:	/* getopt() has printed the option */
 			usage(stderr);
 			exit(EXIT_FAILURE);
 		}
@@ -140,8 +139,8 @@ static void parse_options(int argc, char **argv)
 }
 
 /*
- * ld.so preloads into privileged programs what lies in its standard folders,
- * is named without a path and is itself set-user-ID. We do not install it so,
+ * For privileged programs, ld.so preloads only libraries that are in its standard folders, are
+ * named without a path and are set-user-ID. "make install" does not install the library like this,
  * but an administrator may.
  */
 static bool loader_trusts(void *handle)
@@ -151,14 +150,14 @@ static bool loader_trusts(void *handle)
 	struct stat st;
 
 	if (folders && *folders)
-		return false;	/* may not be the standard folders' one */
+		return false;	/* the file may not be the one in the standard folders */
 	return !dlinfo(handle, RTLD_DI_LINKMAP, &map) && !stat(map->l_name, &st) &&
 	       (st.st_mode & S_ISUID);
 }
 
 /*
- * In the build folder, the library lies beside this program; else it is where
- * the loader looks; else where "make install" was told to put it.
+ * In the build folder, the library is in the folder of this program. Otherwise it is where the
+ * loader finds it, or where "make install" installed it.
  */
 static const char *find_library(bool *trusted)
 {
@@ -207,7 +206,7 @@ static void set_preload(const char *library)
 	}
 }
 
-/* Loads the module as well, if that is possible, as any SMC socket would. */
+/* Creating the socket also loads the module, if that is possible */
 static void probe_kernel(void)
 {
 	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -236,7 +235,7 @@ static bool strict(void)
 	return text && *text && strcmp(text, "0");
 }
 
-/* Returns the exit status, if there was something to stop for. */
+/* Returns: 0, or the exit status if the command must not be executed */
 static int prepare(const char *command, const char *path)
 {
 	const char *library;
@@ -272,7 +271,7 @@ int main(int argc, char **argv)
 	}
 	argv += optind;
 	path = target_find(argv[0]);
-	/* A command that does not exist needs no advice about SMC. */
+	/* a command that does not exist needs no advice about SMC */
 	if (path)
 		ret = prepare(argv[0], path);
 	free(path);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What kind of program is about to be started?
+ * Test whether a program can use a preload library.
  *
- * The dynamic loader ignores LD_PRELOAD, silently, in programs that it does
- * not load (statically linked ones) and in programs with more privileges than
- * their caller. The user of smc_run deserves to be told.
+ * The dynamic loader silently ignores LD_PRELOAD in programs that it does not load (statically
+ * linked ones) and in programs with more privileges than their caller. smc_run warns the user.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -22,10 +21,10 @@
 
 #include "target.h"
 
-#define MAX_INTERPRETERS 5	/* the kernel's own limit on nested scripts */
+#define MAX_INTERPRETERS 5	/* the kernel's limit of nested scripts */
 #define MAX_PHDRS	512
 
-/* set-group-ID and executable by the group; alone, the first means locking */
+/* set-group-ID and executable by the group; alone, the first bit means locking */
 #define SGID_PROGRAM	02010
 
 char *target_find(const char *command)
@@ -52,7 +51,7 @@ char *target_find(const char *command)
 	}
 }
 
-/* Will the kernel set AT_SECURE, which makes the loader ignore LD_PRELOAD? */
+/* Will the kernel set AT_SECURE, so that the loader ignores LD_PRELOAD? */
 static const char *privilege(int fd)
 {
 	struct statvfs vfs;
@@ -77,7 +76,7 @@ union elf_header {
 	Elf64_Ehdr	e64;
 };
 
-/* Class and machine of this very program; the library was built with it. */
+/* Does the target have class and machine of this program, for which the library was built? */
 static bool same_architecture(const union elf_header *target)
 {
 	union elf_header own = { { 0 } };
@@ -107,14 +106,14 @@ static bool has_interpreter(int fd, const union elf_header *elf)
 	for (i = 0; i < count && i < MAX_PHDRS; i++) {
 		if (pread(fd, &type, sizeof(type), offset + i * size) !=
 		    sizeof(type))
-			return true;	/* damaged: the kernel will tell */
+			return true;	/* malformed: the kernel will report it */
 		if (type == PT_INTERP)
 			return true;
 	}
 	return false;
 }
 
-/* The interpreter named in a script's first line, cut to its file name. */
+/* The interpreter in a script's first line, cut to its file name */
 static char *script_interpreter(int fd)
 {
 	char line[256];

@@ -8,20 +8,18 @@
  * target_find() - find the file that execvp() would start
  * @command: name or path, as given by the user
  *
- * Returns: an allocated path, or NULL if there is no such program.
+ * Returns: an allocated path, or NULL if the program does not exist.
  */
 char *target_find(const char *command);
 
 /**
- * target_obstacle() - say why a preload library will not work in a program
+ * target_obstacle() - explain why a preload library does not work in a program
  * @path: the program, as returned by target_find()
- * @trusted: the library may be used by privileged programs (see ld.so(8))
+ * @trusted: privileged programs may use the library, see ld.so(8)
  *
- * Looks through scripts at their interpreters. Files that cannot be read are
- * given the benefit of the doubt.
+ * For a script, tests its interpreter. Files that cannot be read are assumed to work.
  *
- * Returns: an allocated sentence without its subject ("is ..."), or NULL if
- * nothing speaks against it.
+ * Returns: an allocated sentence without its subject ("is ..."), or NULL if the library works.
  */
 char *target_obstacle(const char *path, bool trusted);
 

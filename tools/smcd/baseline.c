@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "stats reset" cannot reset the kernel's counters. It keeps a copy of them in
- * a file of the user's, and what is shown afterwards is the difference.
+ * "stats reset" cannot reset the kernel's counters. It saves a copy of them in a file, and later
+ * calls show the difference.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #define MAGIC		"SMCSTAT3"
 #define FILE_FORMAT	"/tmp/.smcstats.u%u"
 
-/* Counters belong to one boot of the kernel and to one network namespace. */
+/* Counters belong to one boot of the kernel and to one network namespace */
 struct baseline {
 	char		magic[8];
 	char		boot[40];
@@ -45,7 +45,7 @@ static void identify(struct baseline *base)
 	}
 }
 
-/* Others may write to the folder: trust only a plain file of the user's own. */
+/* Other users may write to the folder: accept only a regular file that the user owns */
 static int open_locked(int flags, int lock)
 {
 	char path[64];

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * smcr|smcd device: RDMA devices and ISM devices.
- */
+/* smcr|smcd device: RDMA devices and ISM devices */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +18,8 @@ struct port {
 };
 
 /*
- * Implementations leave out what does not apply to a device, PCI numbers of
- * virtual devices for instance. They are shown as zero.
+ * Implementations omit attributes that do not apply to a device, such as the PCI IDs of virtual
+ * devices. They are shown as zero.
  */
 struct device {
 	char		name[IB_DEVICE_NAME_MAX + 1];
@@ -78,7 +76,7 @@ static const char *pci_id(const struct device *dev)
 	return dev->pci_id[0] ? dev->pci_id : "n/a";
 }
 
-/* An empty table has no header. */
+/* An empty table has no header */
 static void print_header(struct view *view)
 {
 	if (view->has_header)
@@ -225,7 +223,7 @@ static void show(struct view *view, const struct netlink_list *list)
 		json_array_end(&view->json);
 }
 
-/* Returns false if the words make no sense. */
+/* Returns: false if the arguments are invalid */
 static bool parse(struct view *view, int argc, char **argv)
 {
 	if (argc && tool_matches(argv[0], "show")) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Enterprise ids, of users and of the system, and the handshake limitation.
- */
+/* User EIDs, the system EID, and the handshake limitation */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@
 #include "attr.h"
 #include "tool.h"
 
-/* The syntax of an EID; the kernel wants it padded with blanks. */
+/* Check the syntax of an EID. The kernel needs it padded with blanks */
 static bool eid_valid(const char *eid)
 {
 	size_t len = strlen(eid);
@@ -33,7 +31,7 @@ static void say(const struct tool *tool, const char *text)
 		fprintf(stderr, "%s: %s\n", tool->name, explanation);
 }
 
-/* A command with an EID or without. Returns 0 or a negative errno. */
+/* Send a command with or without an EID. Returns: 0 or a negative errno */
 static int request(struct tool *tool, int command, const char *eid)
 {
 	struct nl_msg *msg = genl_message(&tool->genl, command, false);
@@ -141,7 +139,7 @@ int ueid_main(struct tool *tool, int argc, char **argv)
 }
 
 struct seid {
-	char	eid[SMC_MAX_EID_LEN + 1];	/* empty: there is none */
+	char	eid[SMC_MAX_EID_LEN + 1];	/* empty: not set */
 	bool	enabled;
 };
 

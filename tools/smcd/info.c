@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What this kernel and its hardware can do.
- */
+/* Capabilities of this kernel and its hardware */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "attr.h"
 #include "tool.h"
 
-/* RDMA adapters known to do RoCE v1, or v1 and v2, by PCI device id */
+/* PCI device IDs of RDMA adapters known to support RoCE v1, or v1 and v2 */
 #define ROCE_EXPRESS	0x1004
 #define ROCE_EXPRESS2	0x1016
 #define ROCE_EXPRESS3	0x101e
 
 struct info {
-	bool		known;		/* the kernel told about itself */
+	bool		known;		/* the kernel has sent its capabilities */
 	unsigned int	version;
 	unsigned int	release;
 	bool		smcr_v2;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * smcr|smcd linkgroup: which groups and which links to show.
- */
+/* smcr|smcd linkgroup: which groups and links to show */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +9,13 @@
 #include "names.h"
 #include "tool.h"
 
-/* The low byte of the number of an SMC-R group has no meaning for the user. */
+/* Users do not see the low byte of the number of an SMC-R group */
 #define SMCR_ID_MASK	0xffffff00u
 
 struct query {
 	bool		links;		/* show links, not groups */
 	bool		by_id;
-	bool		no_such_id;	/* not a number: nothing matches */
+	bool		no_such_id;	/* not a number: matches no group */
 	uint32_t	id;
 	const char	*ibdev;
 	const char	*netdev;
@@ -34,7 +32,7 @@ static void parse_id(struct query *query, const char *word)
 	query->id = id;
 }
 
-/* Returns false if the words make no sense. */
+/* Returns: false if the arguments are invalid */
 static bool parse(const struct tool *tool, struct query *query, int argc, char **argv)
 {
 	if (argc && (tool_matches(argv[0], "show") ||
@@ -140,7 +138,7 @@ static void show_link(const struct tool *tool, struct json *j,
 	link_print(group, link, tool->details, tool->more);
 }
 
-/* Each group comes before its links. */
+/* In the list, each group precedes its links */
 static void show_links(const struct tool *tool, const struct query *query,
 		       const struct netlink_list *list)
 {

@@ -13,13 +13,13 @@ struct nlattr;
 #define GID_LEN		41
 
 /**
- * struct group_v2 - what only groups of SMC version 2 have
- * @present: it is one
- * @version: of SMC
- * @release: that the peer announced
- * @os: of the peer
- * @eid: negotiated
- * @host: name of the peer
+ * struct group_v2 - fields of groups of SMC version 2
+ * @present: it is a group of version 2
+ * @version: SMC version
+ * @release: release that the peer announced
+ * @os: operating system of the peer
+ * @eid: negotiated EID
+ * @host: host name of the peer
  */
 struct group_v2 {
 	bool		present;
@@ -31,27 +31,27 @@ struct group_v2 {
 };
 
 /**
- * struct group - a link group, of either kind
+ * struct group - a link group of either technology
  * @smcd: SMC-D; else SMC-R
  * @id: its number
  * @role: SMC-R: 1 for the server
- * @type: SMC-R: how the links are distributed
- * @vlan: VLAN id
- * @conns: connections in it
+ * @type: SMC-R: how links are distributed over ports
+ * @vlan: VLAN ID
+ * @conns: number of connections
  * @pnetid: physical network
  * @v2: see struct group_v2
- * @direct: SMC-R v2: no gateway on the way
- * @max_conns: SMC-R v2: negotiated
- * @max_links: SMC-R v2: negotiated
- * @buffer_type: SMC-R: kind of memory
- * @has_memory: the kernel tells @sndbuf and @rmb
+ * @direct: SMC-R v2: the first link uses no gateway
+ * @max_conns: SMC-R v2: negotiated limit
+ * @max_links: SMC-R v2: negotiated limit
+ * @buffer_type: SMC-R: type of memory
+ * @has_memory: @sndbuf and @rmb are valid
  * @sndbuf: bytes of send buffers
  * @rmb: bytes of receive buffers (RMBs or DMBs)
- * @gid: SMC-D: own GID
- * @gid_ext: SMC-D: upper half of it
- * @peer_gid: SMC-D: of the peer
- * @peer_gid_ext: SMC-D: upper half of it
- * @chid: SMC-D: channel id
+ * @gid: SMC-D: local GID
+ * @gid_ext: SMC-D: second half of @gid
+ * @peer_gid: SMC-D: GID of the peer
+ * @peer_gid_ext: SMC-D: second half of @peer_gid
+ * @chid: SMC-D: channel ID
  */
 struct group {
 	bool		smcd;
@@ -80,14 +80,14 @@ struct group {
  * struct link - an SMC-R link
  * @id: number in the group
  * @device: RDMA device
- * @port: of the device
- * @gid: own GID
- * @peer_gid: of the peer
- * @conns: connections on it
+ * @port: port of the device
+ * @gid: local GID
+ * @peer_gid: GID of the peer
+ * @conns: number of connections
  * @netdev: interface index
  * @uid: link UID
- * @peer_uid: of the peer
- * @state: of the link
+ * @peer_uid: link UID of the peer
+ * @state: state of the link
  */
 struct link {
 	unsigned int	id;

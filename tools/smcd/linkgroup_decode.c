@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Link groups and links out of netlink attributes.
- */
+/* Parse netlink attributes of link groups and links */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -87,7 +85,7 @@ void link_decode(struct link *link, const struct nlattr *nest)
 	attr_string(tb[SMC_NLA_LINK_PEER_GID], link->peer_gid, sizeof(link->peer_gid));
 	link->conns = attr_uint(tb[SMC_NLA_LINK_CONN_CNT], 0);
 	link->netdev = attr_uint(tb[SMC_NLA_LINK_NET_DEV], 0);
-	/* the only numbers that travel in network byte order */
+	/* the only numbers in network byte order */
 	link->uid = ntohl(attr_uint(tb[SMC_NLA_LINK_UID], 0));
 	link->peer_uid = ntohl(attr_uint(tb[SMC_NLA_LINK_PEER_UID], 0));
 	link->state = attr_uint(tb[SMC_NLA_LINK_STATE], 0);

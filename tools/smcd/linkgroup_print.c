@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Link groups and links for people and for programs.
- */
+/* Print link groups and links, as text or JSON */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

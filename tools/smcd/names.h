@@ -7,10 +7,10 @@
 
 #include "uapi.h"
 
-/* Room for a name, or for a number that has none */
+/* space for a name, or for an unknown number */
 #define NAME_LEN	24
 
-/* Texts for the enumerations of the ABI; @buf has NAME_LEN bytes. */
+/* Names for the enumerations of the ABI; @buf has NAME_LEN bytes */
 const char *name_role(uint64_t role, char *buf);
 const char *name_group_type(uint64_t type, char *buf);
 const char *name_link_state(uint64_t state, char *buf);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * smcr|smcd stats: absolute, since the last reset, per second.
- */
+/* smcr|smcd stats: absolute, since the last reset, or per second */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +54,7 @@ static void show(const struct tool *tool, const struct stats *stats)
 	json_object_end(&j);
 }
 
-/* The counters under names that existing scripts know, and nothing else. */
+/* The counters under the names that existing scripts use, and nothing else */
 static void show_plain_json(const struct tool *tool, const struct stats *stats)
 {
 	struct json j = { .out = stdout };
@@ -94,7 +92,7 @@ static bool one_rate(struct tool *tool, struct stats *before, double *time)
 		return false;
 	*time = now();
 	diff = after;
-	/* loaded again meanwhile: everything is new */
+	/* the module was loaded again: all counts are new */
 	stats_subtract(&diff, before);
 	stats_rate(&diff, *time - start, tool->smcd, tool->json ? &j : NULL);
 	*before = after;

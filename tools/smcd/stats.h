@@ -9,17 +9,17 @@
 #include "json.h"
 
 #define STATS_SIZES	9	/* 8K, 16K, ... 1024K, larger */
-#define STATS_REASONS	30	/* per side; the ABI's limit */
+#define STATS_REASONS	30	/* per role; the limit of the ABI */
 
 /**
- * struct buffer_events - what happened to send or receive buffers
- * @too_small_peer: a request larger than the peer's whole buffer
- * @too_small: a request larger than the own buffer
+ * struct buffer_events - events of send or receive buffers
+ * @too_small_peer: a request was larger than the peer's whole buffer
+ * @too_small: a request was larger than the own buffer
  * @full_peer: stopped by a full buffer of the peer
- * @full: stopped by a full buffer (receiving: less data than asked for)
- * @reuse: taken from an earlier connection
- * @alloc: freshly allocated
- * @downgrade: smaller than wanted
+ * @full: stopped by a full buffer (receiving: less data than requested)
+ * @reuse: a buffer of an earlier connection was reused
+ * @alloc: a buffer was allocated
+ * @downgrade: a buffer was smaller than requested
  */
 struct buffer_events {
 	uint64_t	too_small_peer;
@@ -32,8 +32,8 @@ struct buffer_events {
 };
 
 /*
- * Counters of SMC-D or SMC-R. The order is that of "stats json"; the gauges,
- * which may fall, come last.
+ * Counters of SMC-D or SMC-R, in the order of "stats json". The gauges, which may decrease, are
+ * last.
  */
 struct tech_stats {
 	uint64_t		tx_buffers[STATS_SIZES];
@@ -63,11 +63,11 @@ struct tech_stats {
 #define TECH_COUNTERS	(offsetof(struct tech_stats, rx_usage) / sizeof(uint64_t))
 
 /**
- * struct side_stats - connections of clients, or of servers, that failed SMC
- * @handshake_errors: that ended in an error
- * @fallbacks: that became TCP
- * @reasons: valid entries in @reason
- * @reason: why they became TCP
+ * struct side_stats - connections of clients or servers that do not use SMC
+ * @handshake_errors: connections that ended with an error
+ * @fallbacks: connections that fell back to TCP
+ * @reasons: number of entries in @reason
+ * @reason: why they fell back
  */
 struct side_stats {
 	uint64_t	handshake_errors;
@@ -80,9 +80,9 @@ struct side_stats {
 };
 
 /*
- * What only this tree's module counts for SMC-D or SMC-R: connections that this
- * side aborted, in all and by cause; that the peer did; wake-ups avoided; waits that
- * busy polling ended.
+ * Counters of SMC-D or SMC-R that are specific to this tree's module: connections aborted by this
+ * side, in total and by cause; connections aborted by the peer; wake-ups avoided; waits that ended
+ * during busy polling.
  */
 struct own_tech_stats {
 	uint64_t	aborts;
@@ -100,19 +100,19 @@ struct own_tech_stats {
 #define STATS_TIMES	11	/* up to 100 us, 250 us, ... 1 s, longer */
 
 /**
- * struct own_stats - what only this tree's module counts
+ * struct own_stats - counters that are specific to this tree's module
  * @smcd: of SMC-D
  * @smcr: of SMC-R
- * @times: handshakes that led to SMC, by the time they took
- * @path_failures: how often a path of SMC-R turned out not to work
- * @there: the module has told; the fields that follow are gauges
- * @handshakes: under way
+ * @times: handshakes that resulted in SMC, by duration
+ * @path_failures: number of times that a path of SMC-R failed
+ * @there: the module has sent these counters; the fields below are gauges
+ * @handshakes: handshakes in progress
  * @buffer_used: bytes of buffers of all namespaces
- * @buffer_limit: what they may be at most
+ * @buffer_limit: limit of @buffer_used
  * @share_used: bytes of buffers of this namespace
- * @share_limit: what they may be at most
+ * @share_limit: limit of @share_used
  * @orphans: closed connections that wait for their peers
- * @paths_bad: paths of SMC-R that are not used now
+ * @paths_bad: paths of SMC-R that are currently not used
  */
 struct own_stats {
 	struct own_tech_stats	smcd;
@@ -145,16 +145,16 @@ void stats_decode(struct stats *stats, const struct nlattr *nest);
 void stats_decode_fallback(struct stats *stats, const struct nlattr *nest);
 
 /**
- * stats_subtract() - what happened since an earlier moment
- * @now: changed to the difference; gauges stay
- * @then: the earlier moment
+ * stats_subtract() - compute the difference to earlier counters
+ * @now: replaced by the difference; gauges are unchanged
+ * @then: the earlier counters
  *
- * Returns: false, with @now unchanged, if @then is not the past of @now: the
- * module was loaded again since.
+ * Returns: false, with @now unchanged, if a counter in @then is larger, because the module was
+ * loaded again since.
  */
 bool stats_subtract(struct stats *now, const struct stats *then);
 
-/* The moment of the last "stats reset" of this user, in this namespace. */
+/* The counters at the last "stats reset" of this user in this namespace */
 bool baseline_load(struct stats *stats);
 bool baseline_save(const struct stats *stats);
 
@@ -165,28 +165,26 @@ void stats_print(const struct stats *stats, bool smcd, bool details);
 void stats_json_tech(struct json *j, const struct stats *stats, bool smcd);
 void stats_json_sides(struct json *j, const struct stats *stats);
 
-/* Nothing, if the module does not count such things */
+/* Prints nothing if the module does not have these counters */
 void stats_print_own(const struct stats *stats, bool smcd);
 void stats_json_own(struct json *j, const struct stats *stats, bool smcd);
 
-/**
- * stats_rate_header() - print the header of the table of rates
- */
+/* Print the header of the table of rates */
 void stats_rate_header(void);
 
 /**
- * stats_rate() - print what happened per second
- * @diff: what happened
- * @seconds: in this time
- * @smcd: for SMC-D, else SMC-R
+ * stats_rate() - print rates per second
+ * @diff: counts
+ * @seconds: time in which they were counted
+ * @smcd: SMC-D, else SMC-R
  * @j: print JSON, or NULL
  */
 void stats_rate(const struct stats *diff, double seconds, bool smcd, struct json *j);
 
 /**
- * stats_short() - write a number into six characters
+ * stats_short() - format a number in six characters
  * @value: the number
- * @buf: for the text, STATS_SHORT_LEN bytes
+ * @buf: result, STATS_SHORT_LEN bytes
  *
  * Returns: @buf.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Statistics out of netlink attributes.
- */
+/* Parse netlink attributes of statistics */
 #include "attr.h"
 #include "stats.h"
 #include "uapi.h"
@@ -110,7 +108,7 @@ void stats_decode(struct stats *stats, const struct nlattr *nest)
 		attr_uint(tb[SMC_NLA_STATS_SRV_HS_ERR_CNT], 0);
 }
 
-/* One reason of one side; the totals come with the first message only. */
+/* One reason of one role; only the first message contains the totals */
 void stats_decode_fallback(struct stats *stats, const struct nlattr *nest)
 {
 	const struct nlattr *tb[SMC_NLA_FBACK_STATS_MAX + 1];

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Statistics that only this tree's module has: handshakes, aborts, memory.
- */
+/* Statistics that are specific to this tree's module: handshakes, aborts, memory */
 #include <inttypes.h>
 #include <stdio.h>
 

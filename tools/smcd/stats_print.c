@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Statistics for people and for programs.
- */
+/* Print statistics, as text or JSON */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +10,7 @@
 
 #define TOP_REASONS	3
 
-/* Labels and values, both with the indentation, end at fixed columns. */
+/* Labels and values end at fixed columns, including the indentation */
 #define LABEL_WIDTH	28
 #define VALUE_WIDTH	13
 
@@ -88,7 +86,7 @@ static void size_line(const char *label, const uint64_t *sizes)
 	printf("  %-5s", label);
 	for (i = 0; i < STATS_SIZES - 1; i++) {
 		number = sizes[i];
-		if (i == STATS_SIZES - 2)	/* the largest two share a column */
+		if (i == STATS_SIZES - 2)	/* the two largest sizes share a column */
 			number += sizes[i + 1];
 		if (number > 999999)
 			printf("%8s", stats_short(number, text));
@@ -98,7 +96,7 @@ static void size_line(const char *label, const uint64_t *sizes)
 	putchar('\n');
 }
 
-/* The most frequent reasons first. */
+/* Most frequent reasons first */
 static void sort_reasons(struct side_stats *side)
 {
 	size_t i, k;
@@ -157,7 +155,7 @@ static void print_connections(const struct stats *stats, bool smcd, bool details
 	}
 }
 
-/* What the two directions have in common. */
+/* Lines that both directions have */
 static void print_traffic(uint64_t bytes, uint64_t requests, uint64_t usage)
 {
 	short_line("  Data transmitted (Bytes)", bytes);
@@ -231,7 +229,7 @@ void stats_print(const struct stats *stats, bool smcd, bool details)
 	print_extras(tech, details);
 }
 
-/* Names that scripts know; values come in this order from struct tech_stats. */
+/* Names that scripts use; the values have this order in struct tech_stats */
 static const char * const size_names[] = {
 	"8K", "16K", "32K", "64K", "128K", "256K", "512K", "1024K", "G_1024K",
 };

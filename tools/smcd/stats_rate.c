@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Statistics as numbers per second, one line for each interval.
- */
+/* Statistics as rates per second, one line for each interval */
 #include <stdio.h>
 
 #include "stats.h"

@@ -12,9 +12,9 @@ static const struct object {
 	const char	*name;
 	int		(*main)(struct tool *tool, int argc, char **argv);
 	bool		smcd_only;
-	bool		loads_nothing;	/* a module that is loaded for it has nothing to show */
+	bool		loads_nothing;	/* a module loaded for it has nothing to show */
 } objects[] = {
-	/* the order decides what an abbreviation means */
+	/* an abbreviation means the first object that matches */
 	{ .name = "device",	.main = device_main },
 	{ .name = "linkgroup",	.main = linkgroup_main },
 	{ .name = "info",	.main = info_main },
@@ -106,11 +106,11 @@ static bool is_option(const char *word, const char *letter, const char *name)
 	return word[1] == '-' && !strcmp(word + 2, name);
 }
 
-/* Returns -1 to go on, else the exit status. */
+/* Returns: -1 to continue, else the exit status */
 static int parse_option(struct tool *tool, const char *word)
 {
 	if (is_option(word, "v", "version")) {
-		/* the existing tools do it this way, odd as it is */
+		/* to stderr, as the existing tools do */
 		fprintf(stderr, SMC_TOOLS_VERSION_FORMAT "\n", tool->name);
 		return EXIT_USAGE;
 	}
@@ -138,7 +138,7 @@ static int parse_option(struct tool *tool, const char *word)
 	return -1;
 }
 
-/* Options may stand anywhere; what remains are words. */
+/* Options may be anywhere; the remaining arguments are words */
 static int parse_options(struct tool *tool, int *argc, char **argv)
 {
 	int words = 0, status, i;

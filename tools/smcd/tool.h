@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * smcd and smcr are one program with two views: SMC-D and SMC-R.
- */
+/* smcd and smcr are one program with two views: SMC-D and SMC-R */
 #ifndef SMCD_TOOL_H
 #define SMCD_TOOL_H
 
@@ -16,7 +14,7 @@
 #define EXIT_MODULE	1	/* also: unknown object */
 
 /**
- * struct tool - what the user asked for
+ * struct tool - options of the command line
  * @name: smcd or smcr
  * @smcd: show SMC-D, else SMC-R
  * @details: -d
@@ -35,7 +33,7 @@ struct tool {
 	struct genl	genl;
 };
 
-/* Objects: called with the words after the object; return the exit status. */
+/* Objects: called with the words that follow the object; return the exit status */
 int info_main(struct tool *tool, int argc, char **argv);
 int linkgroup_main(struct tool *tool, int argc, char **argv);
 int device_main(struct tool *tool, int argc, char **argv);
@@ -55,7 +53,7 @@ int hslimit_main(struct tool *tool, int argc, char **argv);
 int tool_main(const char *name, int argc, char **argv);
 
 /**
- * tool_usage() - show how to call the program, on stderr
+ * tool_usage() - print the usage on stderr
  * @tool: the program
  *
  * Returns: EXIT_USAGE.
@@ -63,35 +61,33 @@ int tool_main(const char *name, int argc, char **argv);
 int tool_usage(const struct tool *tool);
 
 /**
- * tool_matches() - is a word a command, or the beginning of it?
+ * tool_matches() - is a word a command or an abbreviation of it?
  * @word: as typed
- * @command: in full
- *
- * Returns: true if so.
+ * @command: the full name
  */
 bool tool_matches(const char *word, const char *command);
 
 /**
- * tool_only() - check for an object whose only command is to be shown
+ * tool_only() - check the words of an object whose only command is "show"
  * @argc: number of words after the object
  * @argv: these words
  *
- * Returns: true if there are none, or only "show".
+ * Returns: true if there is no word, or only "show".
  */
 bool tool_only(int argc, char **argv);
 
 /**
- * tool_dump() - request a list, complain if it does not come
+ * tool_dump() - request a list, and print an error if that fails
  * @tool: the program
  * @command: SMC_NETLINK_xxx
  * @list: see netlink_dump()
  *
- * Returns: false if there is no list.
+ * Returns: false on failure.
  */
 bool tool_dump(struct tool *tool, int command, struct netlink_list *list);
 
 /**
- * tool_complain() - say why the last request failed
+ * tool_complain() - print why the last request failed
  * @tool: the program
  *
  * Returns: EXIT_USAGE.

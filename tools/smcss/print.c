@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of sockets. Scripts pick words and columns from it, so the layout
- * is part of the interface; smcss(8) describes it.
+ * The table of sockets. Scripts parse its words and columns, so the layout is part of the
+ * interface; smcss(8) describes it.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ void print_header(const struct view *view)
 	putchar('\n');
 }
 
-/* The port always stays visible; the address gives way. */
+/* A long address is cut off, but the port always stays visible */
 static void print_address(const struct view *view, const struct sock *sk, bool peer)
 {
 	char addr[SOCK_ADDR_LEN], port[8];
@@ -103,7 +103,7 @@ static void print_link(const struct sock *sk)
 
 	if (!sk->has_link)
 		return;
-	/* fixed arrays, not necessarily with a NUL */
+	/* fixed-size arrays, not necessarily NUL-terminated */
 	attr_text(link->ibname, sizeof(link->ibname), device, sizeof(device));
 	attr_text(link->gid, sizeof(link->gid), gid, sizeof(gid));
 	attr_text(link->peer_gid, sizeof(link->peer_gid), peer_gid, sizeof(peer_gid));
@@ -133,7 +133,7 @@ static const char *mode_column(const struct sock *sk)
 	}
 }
 
-/* Columns from the second address on, for sockets that have a peer. */
+/* Columns from the second address on, for sockets with a peer */
 static void print_peer(const struct view *view, const struct sock *sk)
 {
 	print_address(view, sk, true);
@@ -161,7 +161,7 @@ static void print_netns(const struct netns *ns)
 		printf(" netns:[%llu]", (unsigned long long)ns->inode);
 }
 
-/* As ss(8) does; nothing for a socket that no process has (yet, or any more) */
+/* Same format as ss(8); nothing if no process has the socket open */
 static void print_processes(const struct process_list *list, const struct sock *sk)
 {
 	const struct process *process;

@@ -14,10 +14,10 @@
  * @debug: buffers and cursors
  * @smcd: SMC-D details
  * @smcr: SMC-R details
- * @wide: addresses in full length
- * @explain: fallback reasons also in words
+ * @wide: full addresses
+ * @explain: fallback reasons with description
  * @netns: the network namespace of each socket
- * @processes: the processes that have it
+ * @processes: the processes that have it open
  */
 struct view {
 	bool	debug;
@@ -31,8 +31,8 @@ struct view {
 
 /**
  * struct owner - whose sockets are shown
- * @netns: their network namespace, or NULL if that is not shown
- * @processes: the processes that have them, or NULL if that is not shown
+ * @netns: their network namespace, or NULL if it is not shown
+ * @processes: the processes that have them open, or NULL if they are not shown
  */
 struct owner {
 	const struct netns		*netns;
@@ -42,7 +42,7 @@ struct owner {
 void print_header(const struct view *view);
 void print_sock(const struct view *view, const struct owner *owner, const struct sock *sk);
 
-/* All that is known, whatever the view. */
+/* Prints all fields, independent of the view */
 void print_sock_json(struct json *j, const struct owner *owner, const struct sock *sk);
 
 #endif /* SMCSS_PRINT_H */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sockets for programs. smcss(8) lists the keys.
- */
+/* Sockets as JSON. smcss(8) lists the keys */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,7 +88,7 @@ static void json_link(struct json *j, const struct smc_diag_lgrinfo *lgr)
 	json_object_end(j);
 }
 
-/* 64 bits on hardware; emulated devices have 128. */
+/* Hardware has 64-bit GIDs, emulated devices have 128-bit GIDs */
 static void json_gid(struct json *j, const char *key, uint64_t gid, uint64_t ext)
 {
 	char text[40];

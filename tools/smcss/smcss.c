@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * smcss - show AF_SMC sockets: which run over SMC, which over TCP, and why
- */
+/* smcss - show AF_SMC sockets: which of them use SMC, which use TCP, and why */
 #include <errno.h>
 #include <getopt.h>
 #include <linux/netlink.h>
@@ -188,12 +186,12 @@ static bool wanted(const struct sock *sk)
 }
 
 /**
- * struct picture - all sockets at one time
- * @json: where they go, if they are for a program
- * @owner: whose sockets are shown next
- * @error: the kernel refused a list
- * @is_blurred: sockets came and went while the kernel listed them
- * @is_partial: there are network namespaces that the caller may not see
+ * struct picture - one listing of all sockets
+ * @json: output for programs
+ * @owner: owner of the sockets shown next
+ * @error: the kernel rejected a request
+ * @is_blurred: sockets were created or closed while the kernel listed them
+ * @is_partial: the caller has no access to some network namespaces
  */
 struct picture {
 	struct json	json;
@@ -235,8 +233,8 @@ static void print_list(struct picture *picture, const struct netlink_list *list)
 }
 
 /*
- * The kernel loads the sock_diag module only for families it knows already.
- * An SMC socket makes it know.
+ * The kernel loads the sock_diag module of a family only if the family is registered. Creating an
+ * SMC socket registers it.
  */
 static bool load_family(void)
 {
@@ -248,7 +246,7 @@ static bool load_family(void)
 	return true;
 }
 
-/* Spares the kernel sockets that wanted() would not take */
+/* Lets the kernel skip sockets that wanted() would reject */
 static struct sock_filter filter(void)
 {
 	struct sock_filter filter = { };
@@ -278,7 +276,7 @@ static void complain(const struct netlink *nl)
 		fprintf(stderr, "Error: %s\n", nl->trouble);
 		return;
 	}
-	/* "No such file" tells the user less than the name of the module */
+	/* "No such file" is less helpful than the name of the module */
 	if (nl->error == ENOENT && !nl->text[0]) {
 		fprintf(stderr, "smcss: %s not loaded\n",
 			load_family() ? "module smc_diag is" : "SMC module");
@@ -303,14 +301,14 @@ static void show_list(struct picture *picture, struct netlink *nl)
 	netlink_list_free(&list);
 }
 
-/* Sockets of the network namespace that this program is in. @ns: how to call it, or NULL */
+/* Show the sockets of the current network namespace. @ns: its name, or NULL */
 static void show_netns(const struct netns *ns, void *data)
 {
 	struct picture *picture = data;
 	struct netlink nl;
 	int err;
 
-	if (picture->error)	/* the others would fail in the same way */
+	if (picture->error)	/* the other namespaces would fail in the same way */
 		return;
 	picture->owner.netns = ns;
 	err = netlink_open(&nl, NETLINK_SOCK_DIAG);
@@ -334,7 +332,7 @@ static void show_all_netns(struct picture *picture)
 	picture->is_partial = true;
 }
 
-/* Returns the exit status. */
+/* Returns: the exit status */
 static int show(struct picture *picture)
 {
 	struct process_list processes = { };
@@ -363,7 +361,7 @@ static void print_time(void)
 	time_t now = time(NULL);
 	char text[32];
 
-	/* a terminal shows one picture, a file all of them */
+	/* on a terminal, each listing replaces the one before; in a file, they follow each other */
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout);
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", localtime(&now));
@@ -383,7 +381,7 @@ static int watch(void)
 		if (!opts.json)
 			print_time();
 		ret = show(&picture);
-		/* a picture that is a little blurred, or of what can be seen, is good enough */
+		/* continue after an inconsistent or incomplete listing */
 		if (picture.error || ferror(stdout))
 			return ret;
 		if (!opts.json && !isatty(STDOUT_FILENO))

@@ -34,7 +34,7 @@
 #define NO_RIGHT "this user may not load BPF programs: that takes CAP_BPF, CAP_PERFMON and " \
 		"CAP_NET_ADMIN in the first user namespace"
 
-/* The compiled program is a part of this one */
+/* This program contains the compiled BPF program */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	"policy_object: .incbin \"" POLICY_OBJECT "\"\n"
@@ -42,13 +42,13 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char policy_object[], policy_object_end[];
 
-/* The two programs of the object, once they are in the kernel */
+/* The two BPF programs of the object, loaded into the kernel */
 struct links {
 	struct bpf_link	*hold;
 	struct bpf_link	*program;
 };
 
-/* What libbpf has to say is for people who write BPF programs */
+/* Messages of libbpf are for developers of BPF programs */
 static int print_debug(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	const char *debug = getenv("SMC_DEBUG");
@@ -56,7 +56,7 @@ static int print_debug(enum libbpf_print_level level, const char *fmt, va_list a
 	return debug && *debug == '1' ? vfprintf(stderr, fmt, ap) : 0;
 }
 
-/* The number of a kernel function in the kernel's type information, 0 if there is none */
+/* Returns: the ID of a kernel function in the kernel's BTF, or 0 */
 static unsigned int find_function(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
@@ -96,7 +96,10 @@ static bool is_on_hook(unsigned int link, unsigned int hook)
 	       info.tracing.target_btf_id == hook;
 }
 
-/* Whoever is first at the hook decides alone. Two would go on in an order that nobody chose. */
+/*
+ * The first program at the hook decides alone. With a second one, the result would depend on the
+ * order in which they were attached.
+ */
 static bool is_hook_free(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -121,7 +124,7 @@ static bool can_open(int family, int protocol)
 	return fd >= 0;
 }
 
-/* Every family that has TCP sockets must have SMC ones, or these would be lost */
+/* A family without SMC sockets would lose its TCP sockets, so all families must have them */
 static bool check_protocol(void)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
@@ -134,7 +137,7 @@ static bool check_protocol(void)
 	return true;
 }
 
-/* Asking for a socket loads the module */
+/* Creating a socket loads the module */
 static bool hold_module(struct bpf_object *object, struct links *links)
 {
 	struct bpf_program *hold = bpf_object__find_program_by_name(object, "smc_policy_hold");
@@ -195,7 +198,7 @@ static bool pin_map(struct bpf_object *object, const char *name, const char *pat
 	return map && !bpf_obj_pin(bpf_map__fd(map), path);
 }
 
-/* The program is last: only with it there is a policy */
+/* The policy is active once its program is pinned, so that is the last step */
 static bool pin_all(struct bpf_object *object, const struct links *links)
 {
 	if (mkdir(PINS_FOLDER, 0700) ||
@@ -245,7 +248,7 @@ bool policy_attach(struct policy *policy)
 	ok = attach_object(object, &links);
 	if (!ok)
 		pins_remove();
-	/* what has a name stays, and the program goes before the module is let go */
+	/* pinned objects stay; free the program before the reference to the module */
 	bpf_link__destroy(links.program);
 	bpf_link__destroy(links.hold);
 	bpf_object__close(object);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The policy in the kernel. There are two implementations: one for tools that were built with
- * libbpf, and one that has nothing to say but that.
+ * libbpf, and one that only reports that libbpf is missing.
  */
 #ifndef SMC_POLICY_ATTACH_H
 #define SMC_POLICY_ATTACH_H
@@ -11,7 +11,7 @@
 #include "map.h"
 
 /**
- * struct policy - a policy that is on
+ * struct policy - an active policy
  * @rules: descriptor of the map of rules
  * @state: descriptor of the map of struct policy_state
  */
@@ -21,29 +21,29 @@ struct policy {
 };
 
 /**
- * policy_obstacle() - why sockets cannot be changed by BPF here
+ * policy_obstacle() - why can BPF not change sockets here?
  *
- * Looks at what is there, without loading anything.
+ * Only tests the system, without loading anything.
  *
- * Returns: the rest of a sentence, or NULL if nothing is known to be in the way.
+ * Returns: the rest of a sentence, or NULL if no obstacle is known.
  */
 const char *policy_obstacle(void);
 
 /**
- * policy_attach() - switch the policy on, without any rule
+ * policy_attach() - activate the policy, without any rule
  * @policy: filled in
  *
- * Either all of it is there afterwards, or nothing.
+ * On failure nothing stays in the kernel.
  *
- * Returns: false if it cannot be; the user has been told.
+ * Returns: false on failure, after an error message.
  */
 bool policy_attach(struct policy *policy);
 
 /**
- * policy_open() - use the policy that is on
+ * policy_open() - open the active policy
  * @policy: filled in
  *
- * Returns: false if it is of another version; the user has been told.
+ * Returns: false if it has another version, after an error message.
  */
 bool policy_open(struct policy *policy);
 
@@ -52,19 +52,19 @@ void policy_close(struct policy *policy);
 /**
  * policy_get_rule() - look up a rule
  * @policy: the policy
- * @key: which
+ * @key: key of the rule
  * @rule: filled in
  *
- * Returns: false if there is none.
+ * Returns: false if the rule does not exist.
  */
 bool policy_get_rule(const struct policy *policy, const struct policy_key *key,
 		     struct policy_rule *rule);
 
 /**
- * policy_add_rule() - add a rule that is not there
+ * policy_add_rule() - add a new rule
  * @policy: the policy
- * @key: which sockets
- * @rule: what becomes of them
+ * @key: to which sockets it applies
+ * @rule: what it does
  *
  * Returns: 0 or a negative errno.
  */
@@ -72,30 +72,30 @@ int policy_add_rule(const struct policy *policy, const struct policy_key *key,
 		    const struct policy_rule *rule);
 
 /**
- * policy_delete_rule() - take a rule away
+ * policy_delete_rule() - delete a rule
  * @policy: the policy
- * @key: which
+ * @key: key of the rule
  *
- * Returns: false if there was none.
+ * Returns: false if the rule does not exist.
  */
 bool policy_delete_rule(const struct policy *policy, const struct policy_key *key);
 
 /**
- * policy_next_rule() - go through the rules
+ * policy_next_rule() - iterate over the rules
  * @policy: the policy
- * @key: the last one, replaced by the next
- * @begin: start with the first one
+ * @key: the previous key, replaced by the next
+ * @begin: start with the first rule
  *
- * Returns: false if there are no more.
+ * Returns: false at the end.
  */
 bool policy_next_rule(const struct policy *policy, struct policy_key *key, bool begin);
 
 /**
- * policy_get_state() - the policy as a whole
+ * policy_get_state() - read the state of the policy
  * @policy: the policy
  * @state: filled in
  *
- * Returns: false if that cannot be read.
+ * Returns: false on failure.
  */
 bool policy_get_state(const struct policy *policy, struct policy_state *state);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * For tools that were built where libbpf or clang was missing.
- */
+/* For tools that were built without libbpf or clang */
 #include <errno.h>
 
 #include "attach.h"

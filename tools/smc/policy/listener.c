@@ -14,14 +14,14 @@
 #include "scope.h"
 #include "sock.h"
 
-/* As the kernel numbers it in /proc/net/tcp */
+/* the kernel's number in /proc/net/tcp */
 #define TCP_LISTEN	0x0a
 #define MAX_SHOWN	32
 
 /**
  * struct place - a network namespace
- * @cookie: its number for rules
- * @name: what to call it, empty for that of this program
+ * @cookie: its cookie, the key of rules
+ * @name: its name, empty for the namespace of this program
  */
 struct place {
 	__u64	cookie;
@@ -41,7 +41,7 @@ struct listener {
 };
 
 /**
- * struct server - a program that listens to a port, on however many sockets
+ * struct server - a program that listens on a port, with one or more sockets
  * @program: its name
  * @place: index of the network namespace
  * @port: the port
@@ -53,14 +53,14 @@ struct server {
 };
 
 /**
- * struct search - what has been found so far
+ * struct search - results so far
  * @policy: the policy
- * @places: network namespaces, first that of this program
- * @place_count: of @places
+ * @places: network namespaces, starting with that of this program
+ * @place_count: number of @places
  * @listeners: sockets in all of them
- * @listener_count: of @listeners
+ * @listener_count: number of @listeners
  * @servers: programs to which the policy applies
- * @server_count: of @servers
+ * @server_count: number of @servers
  */
 struct search {
 	const struct policy	*policy;
@@ -72,7 +72,7 @@ struct search {
 	size_t			server_count;
 };
 
-/* One more element at the end of an array, NULL without memory */
+/* Returns: a new element at the end of the array, or NULL without memory */
 static void *append(void *array, size_t *count, size_t size)
 {
 	char **first = array;
@@ -84,7 +84,7 @@ static void *append(void *array, size_t *count, size_t size)
 	return memset(more + (*count)++ * size, 0, size);
 }
 
-/* Of the network namespace that this program is in. The kernel lists listening sockets first. */
+/* Read the listening sockets of the current network namespace. The kernel lists them first. */
 static void read_sockets(struct search *search, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -98,7 +98,7 @@ static void read_sockets(struct search *search, const char *path)
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, " %*d: %*[^:]:%x %*s %x %*s %*s %*s %*u %*u %" SCNu64,
 			   &port, &state, &inode) != 3)
-			continue;	/* the headline */
+			continue;	/* the header line */
 		if (state != TCP_LISTEN)
 			break;
 		listener = append(&search->listeners, &search->listener_count, sizeof(*listener));
@@ -117,7 +117,7 @@ static void forget_listener(struct search *search, size_t first, uint64_t inode)
 			search->listeners[i--] = search->listeners[--search->listener_count];
 }
 
-/* An SMC socket is a TCP socket: those of this network namespace need no restart */
+/* Remove SMC sockets of this network namespace, which /proc lists too: they need no restart */
 static void forget_smc_listeners(struct search *search, size_t first)
 {
 	const struct sock_filter filter = { .states = 1 << STATE_LISTEN };
@@ -136,7 +136,7 @@ static void forget_smc_listeners(struct search *search, size_t first)
 	netlink_close(&nl);
 }
 
-/* As smcss(8) does */
+/* Same names as smcss(8) */
 static void name_place(struct place *place, const struct netns *ns)
 {
 	if (ns->name)
@@ -198,7 +198,7 @@ static bool applies(const struct policy_key *key, const struct policy_rule *rule
 	}
 }
 
-/* What the BPF program would say if the process asked for another socket there */
+/* Would the BPF program give an SMC socket to this process now? */
 static bool gets_smc(const struct policy *policy, const struct process *process, __u64 cookie)
 {
 	struct policy_key key = { };
@@ -221,7 +221,7 @@ static bool is_same(const struct server *a, const struct server *b)
 	return a->port == b->port && a->place == b->place && !strcmp(a->program, b->program);
 }
 
-/* Most of the processes that share a socket are of one program */
+/* Processes that share a socket usually belong to one program */
 static void add_server(struct search *search, const struct process *process,
 		       const struct listener *listener)
 {
@@ -267,7 +267,7 @@ static int compare_servers(const void *a, const void *b)
 	return (int)one->port - (int)two->port;
 }
 
-/* Those of one program become neighbours; other sockets and processes have added the same */
+/* Sort by program, so that duplicates are neighbours */
 static void sort_servers(struct search *search)
 {
 	struct server *servers = search->servers;

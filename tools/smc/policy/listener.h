@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Programs that listened before the policy was on: their sockets, and those that accept() returns,
- * stay TCP.
+ * Programs that listened before the policy was activated: their sockets, and those that accept()
+ * returns, stay TCP.
  */
 #ifndef SMC_POLICY_LISTENER_H
 #define SMC_POLICY_LISTENER_H
@@ -9,11 +9,11 @@
 #include "attach.h"
 
 /**
- * listener_print() - name the programs that have to be restarted
+ * listener_print() - name the programs that must be restarted
  * @policy: the policy; only programs to which its rules apply are named
  *
- * Looks into the network namespaces of all processes that are visible. Prints one line, or nothing
- * if there is no such program.
+ * Searches the network namespaces of all visible processes. Prints one line, or nothing if no such
+ * program exists.
  */
 void listener_print(const struct policy *policy);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the BPF program and the tool say to each other in the maps.
+ * The maps that BPF program and tool share.
  *
- * Whoever changes something here raises POLICY_LAYOUT: the tool does not touch the maps of another
- * version, it only takes them away.
+ * A change here must increment POLICY_LAYOUT: the tool does not use the maps of another version, it
+ * only removes them.
  */
 #ifndef SMC_POLICY_MAP_H
 #define SMC_POLICY_MAP_H
@@ -15,7 +15,7 @@
 #define POLICY_NAME_LEN		16	/* TASK_COMM_LEN */
 #define POLICY_LABEL_LEN	256
 
-/* From wide to narrow; the narrowest rule that says "on" counts the socket */
+/* From general to specific; the most specific rule that says "on" counts the socket */
 enum policy_kind {
 	POLICY_HOST,
 	POLICY_NETNS,
@@ -26,11 +26,11 @@ enum policy_kind {
 };
 
 /**
- * struct policy_key - which sockets
+ * struct policy_key - to which sockets a rule applies
  * @kind: enum policy_kind
  * @unused: 0
- * @id: cookie of a network namespace, id of a cgroup, number of a user, or 0
- * @name: of a program, filled up with zeros
+ * @id: cookie of a network namespace, ID of a cgroup, user ID, or 0
+ * @name: name of a program, padded with zeros
  */
 struct policy_key {
 	__u32		kind;
@@ -42,12 +42,12 @@ struct policy_key {
 };
 
 /**
- * struct policy_rule - what becomes of them
+ * struct policy_rule - what a rule does
  * @since: seconds since 1970
- * @sockets: how many were changed, or left alone
- * @except: these stay TCP, whatever other rules say
+ * @sockets: number of sockets that it changed, or left as TCP
+ * @except: the sockets stay TCP, whatever other rules say
  * @unused: 0
- * @label: what the user called it
+ * @label: name given by the user
  */
 struct policy_rule {
 	__u64	since;
@@ -58,12 +58,12 @@ struct policy_rule {
 };
 
 /**
- * struct policy_state - the policy as a whole
+ * struct policy_state - state of the policy
  * @layout: POLICY_LAYOUT
  * @unused: 0
  * @since: seconds since 1970
- * @changed: sockets that became SMC ones
- * @mptcp: those of them that were to be MPTCP
+ * @changed: number of sockets that became SMC sockets
+ * @mptcp: number of those that were requested as MPTCP
  */
 struct policy_state {
 	__u32	layout;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Network namespaces: their cookies, and what AF_SMC sockets do in them.
- */
+/* Network namespaces: cookies, and counts of AF_SMC sockets */
 #ifndef SMC_POLICY_NAMESPACE_H
 #define SMC_POLICY_NAMESPACE_H
 
@@ -10,12 +8,12 @@
 
 /**
  * struct sockets_now - connections of AF_SMC sockets
- * @namespaces: where they were looked for
+ * @namespaces: number of namespaces that were searched
  * @smcd: over SMC-D
  * @smcr: over SMC-R
  * @tcp: over TCP
- * @listening: sockets that wait for connections
- * @unknown: namespaces where the kernel did not tell
+ * @listening: listening sockets
+ * @unknown: number of namespaces whose sockets the kernel did not list
  */
 struct sockets_now {
 	unsigned int	namespaces;
@@ -27,16 +25,16 @@ struct sockets_now {
 };
 
 /**
- * namespace_cookie() - the number of a namespace, which is never used twice
+ * namespace_cookie() - the cookie of a namespace, which is never reused
  * @fd: the namespace
  * @cookie: filled in
  *
- * Returns: 0 or a negative errno, -EINVAL if it is something else.
+ * Returns: 0 or a negative errno, -EINVAL if @fd is not a network namespace.
  */
 int namespace_cookie(int fd, __u64 *cookie);
 
 /**
- * namespace_read_cookie() - the same, for the namespace that the caller is in
+ * namespace_read_cookie() - the cookie of the caller's namespace
  * @cookie: filled in
  *
  * Returns: 0 or a negative errno.
@@ -44,7 +42,7 @@ int namespace_cookie(int fd, __u64 *cookie);
 int namespace_read_cookie(__u64 *cookie);
 
 /**
- * namespace_count_sockets() - look into all namespaces that a process or a name has
+ * namespace_count_sockets() - count in all namespaces that a process or a name refers to
  * @now: filled in
  */
 void namespace_count_sockets(struct sockets_now *now);

@@ -20,7 +20,7 @@
 #include "pins.h"
 #include "problem.h"
 
-/* How long the kernel may take to let a program go, in milliseconds */
+/* timeout for the kernel to free a program, in milliseconds */
 #define MAX_WAIT	10000
 #define LOCK_FILE	"/run/smc-policy.lock"
 
@@ -31,7 +31,7 @@
 #define HELD	"something else holds the BPF program %u: sockets may still be changed, and the " \
 		"module smc stays"
 
-/* Without libbpf, for tools that were built without it as well */
+/* Does not use libbpf, because tools that were built without it need it too */
 static int call_bpf(int command, union bpf_attr *attr)
 {
 	return syscall(__NR_bpf, command, attr, sizeof(*attr));
@@ -47,7 +47,7 @@ static int get_info(int fd, void *info, __u32 size)
 
 static int open_by_id(int command, __u32 id)
 {
-	union bpf_attr get = { .prog_id = id };	/* or of a link, at the same place */
+	union bpf_attr get = { .prog_id = id };	/* or the ID of a link, at the same offset */
 
 	return call_bpf(command, &get);
 }
@@ -79,7 +79,7 @@ static bool is_policy_link(__u32 id)
 	return found;
 }
 
-/* The kernel knows all links, in whichever mount namespace their names are */
+/* The kernel lists all links, independent of the mount namespace of their names */
 static bool is_attached(void)
 {
 	union bpf_attr next = { };
@@ -99,7 +99,7 @@ static bool is_mounted(void)
 	return !statfs(PINS_ROOT, &fs) && fs.f_type == BPF_FS_MAGIC;
 }
 
-/* What is mounted elsewhere is gone when its namespace is */
+/* A mount in another namespace would end with that namespace */
 static bool is_in_first_namespace(void)
 {
 	struct stat first, own;
@@ -118,7 +118,7 @@ static bool mount_root(void)
 	return true;
 }
 
-/* Where only root can have a file. It stays open until this process ends. */
+/* In a folder where only root can create files. It stays open until this process ends */
 static bool lock(void)
 {
 	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -128,7 +128,7 @@ static bool lock(void)
 	return problem("cannot lock %s: %s", LOCK_FILE, strerror(errno));
 }
 
-/* Whoever can change the names there would decide on the sockets of others */
+/* A user who can change these names could decide about the sockets of others */
 static bool is_safe(void)
 {
 	struct stat st;
@@ -168,7 +168,7 @@ static bool remove_pin(const char *path)
 	return problem("cannot remove %s: %s", path, strerror(errno));
 }
 
-/* The number of the program of a link, 0 if there is none */
+/* Returns: the ID of the program of a link, or 0 */
 static unsigned int find_program(const char *path)
 {
 	union bpf_attr get = { .pathname = (uintptr_t)path };
@@ -191,7 +191,7 @@ static bool is_program_there(unsigned int id)
 	return fd >= 0;
 }
 
-/* The kernel detaches later than the name is gone, but before the program is */
+/* The kernel detaches the program after its name is removed, and before it is freed */
 static bool remove_link(const char *path)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -207,7 +207,7 @@ static bool remove_link(const char *path)
 	return true;
 }
 
-/* Other versions may have other names */
+/* Other versions may use other names */
 static bool remove_others(void)
 {
 	DIR *dir = opendir(PINS_FOLDER);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Where the policy is: names in the file system of BPF keep it when the command has ended.
- */
+/* Pins of the policy: names in the BPF file system keep it after the command has ended */
 #ifndef SMC_POLICY_PINS_H
 #define SMC_POLICY_PINS_H
 
@@ -14,30 +12,30 @@
 #define PIN_HOLD	PINS_FOLDER "/hold"
 #define PIN_PROGRAM	PINS_FOLDER "/program"
 
-/* What the kernel calls the program of the policy, at most 15 characters */
+/* The kernel's name of the policy's program, at most 15 characters */
 #define POLICY_PROGRAM_NAME "smc_policy"
 
 /**
- * pins_lock() - keep other commands out until this one ends
- * @make: something is to be put there: mount the file system if that has not been done
+ * pins_lock() - prevent other commands from running concurrently
+ * @make: the caller creates pins: mount the file system if necessary
  *
- * Returns: false if that is not possible, or if the policy is on and its names are not visible in
- * this mount namespace; the user has been told.
+ * Returns: false on failure, or if the policy is active but its names are not visible in this mount
+ * namespace; after an error message.
  */
 bool pins_lock(bool make);
 
-/* Whether a policy is there, also one of another version */
+/* Is a policy active, also one of another version? */
 bool pins_exist(void);
 
-/* Whether anything is there: a command may have been killed half-way */
+/* Does any pin exist? A command may have been killed half-way */
 bool pins_are_left(void);
 
 /**
- * pins_remove() - end the policy
+ * pins_remove() - deactivate the policy
  *
- * The program goes first: nothing of it runs when the module is let go.
+ * The program is removed first: it must not run after the reference to the module is dropped.
  *
- * Returns: false if something stays; the user has been told.
+ * Returns: false if a pin could not be removed, after an error message.
  */
 bool pins_remove(void);
 

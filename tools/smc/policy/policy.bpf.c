@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The policy: asked by the kernel in each socket() which protocol it is to have.
+ * The policy: in each socket() the kernel asks it for the protocol of the new socket.
  *
- * This needs no header of the kernel it runs on: where the few fields are is found out when it is
- * loaded (CO-RE).
+ * It needs no header of the running kernel: CO-RE finds the offsets of the few fields when the
+ * program is loaded.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -22,7 +22,7 @@
 #define IPPROTO_SMC	256
 #define IPPROTO_MPTCP	262
 
-/* cgroups further down are found by the rules of those above, and by their own */
+/* limits the search; rules of ancestors find cgroups below them */
 #define MAX_DEPTH	32
 
 struct net {
@@ -60,7 +60,7 @@ static __always_inline bool asks_for_tcp(int family, int type, int protocol)
 	       (!protocol || protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP);
 }
 
-/* Whether the search goes on: an exception ends it */
+/* Returns: false to end the search, because the rule is an exception */
 static __always_inline bool consult(const struct policy_key *key, struct policy_rule **on)
 {
 	struct policy_rule *rule = bpf_map_lookup_elem(&rules, key);
@@ -128,7 +128,7 @@ static __always_inline struct policy_rule *find_rule(void)
 	return on;
 }
 
-/* 0 lets the kernel go on as if this program did not exist */
+/* 0 makes the kernel continue as without this program */
 SEC("fmod_ret/update_socket_protocol")
 int BPF_PROG(smc_policy, int family, int type, int protocol)
 {
@@ -152,9 +152,9 @@ int BPF_PROG(smc_policy, int family, int type, int protocol)
 }
 
 /*
- * Keeps the module: if nobody had the protocol 256, no program could open a TCP socket any more. A
- * link to an event of a module holds a reference of it, as long as the link is pinned. The
- * event is a rare one, of this project's module only.
+ * Holds a reference to the module: without a handler of protocol 256, no program could open a TCP
+ * socket any more. A pinned link to an event of a module holds a reference to the module. The event
+ * is a rare one and exists only in this project's module.
  */
 SEC("raw_tp/smc_abort")
 int smc_policy_hold(void *ctx)

@@ -27,7 +27,7 @@
 #define ENFORCING "SELinux is enforcing: it takes SMC sockets for rawip_socket, and denies " \
 		"socket() to programs that it confines to TCP; --force switches SMC on all the same"
 
-/* Long options that have no letter */
+/* Long options without a letter */
 enum {
 	OPT_SCOPE	= 256,
 	OPT_EXCEPT	= OPT_SCOPE + POLICY_KINDS,
@@ -38,16 +38,16 @@ enum {
 };
 
 /**
- * struct request - what the command line asks for
- * @scopes: rules to be added or taken away
- * @count: of @scopes
+ * struct request - the parsed command line
+ * @scopes: rules to be added or deleted
+ * @count: number of @scopes
  * @units: units
- * @unit_count: of @units
+ * @unit_count: number of @units
  * @is_off: the command is "off"
- * @persistent: units keep it over a boot
- * @force: also where SELinux may deny the sockets
- * @check: look whether it could be done, and do nothing
- * @as_json: status is for a program
+ * @persistent: units keep it after a reboot
+ * @force: also if SELinux may deny the sockets
+ * @check: test whether it would work, but change nothing
+ * @as_json: output of status is for a program
  */
 struct request {
 	struct scope	scopes[MAX_SCOPES];
@@ -123,7 +123,7 @@ static void print_scope(const char *state, const struct scope *scope)
 	       *scope->label ? " " : "", scope->label);
 }
 
-/* Cgroups that are gone would fill the map */
+/* Rules of removed cgroups would fill the map */
 static void delete_gone(const struct policy *policy)
 {
 	struct policy_key key = { }, last;
@@ -142,7 +142,7 @@ static bool is_empty(const struct policy *policy)
 	return !policy_next_rule(policy, &key, true);
 }
 
-/* 1: it is there, 0: it is not, -1: its opposite is there */
+/* Returns: 1 if the rule exists, 0 if not, -1 if the opposite rule exists */
 static int look_up(const struct policy *policy, const struct scope *scope)
 {
 	struct policy_rule rule;
@@ -169,7 +169,7 @@ static bool agrees(const struct policy *policy, const struct request *request)
 	return true;
 }
 
-/* Of the first so many scopes */
+/* Delete the rules of the first @count scopes */
 static void delete_added(const struct policy *policy, const struct request *request, size_t count)
 {
 	while (count--)
@@ -240,7 +240,7 @@ static void print_listeners(const struct request *request)
 	policy_close(&policy);
 }
 
-/* What a unit runs now; its next starts are for the drop-in */
+/* The policy rule is for the running cgroup of the unit; its drop-in is for later starts */
 static bool add_unit_cgroups(struct request *request)
 {
 	size_t i;
@@ -276,7 +276,7 @@ static bool write_drop_ins(const struct request *request, enum unit_way way)
 	return true;
 }
 
-/* After the rules were added, something else did not work */
+/* Delete the rules that were added before another step failed */
 static void undo_rules(const struct request *request)
 {
 	struct policy policy;
@@ -291,7 +291,7 @@ static void undo_rules(const struct request *request)
 		pins_remove();
 }
 
-/* All that is left where the kernel cannot do it */
+/* Use the preload library if the kernel does not support the policy */
 static bool switch_on_preload(const struct request *request, const char *obstacle)
 {
 	size_t i;
@@ -306,7 +306,7 @@ static bool switch_on_preload(const struct request *request, const char *obstacl
 	return request->check || write_drop_ins(request, UNIT_BY_PRELOAD);
 }
 
-/* The kernel asks SELinux about the protocol that the policy has put in */
+/* SELinux checks the protocol that the policy has chosen */
 static bool is_selinux_enforcing(void)
 {
 	FILE *file = fopen(SELINUX_MODE, "re");
@@ -354,7 +354,7 @@ static int switch_on(struct request *request)
 	return POLICY_FAILED;
 }
 
-/* Whether a rule is about something that holds all that the scope has */
+/* Does the rule apply to everything that the scope includes? */
 static bool is_wider(const struct policy_key *key, const struct policy_rule *rule,
 		     const struct scope *scope)
 {
@@ -381,8 +381,8 @@ static void tell_what_stays(const struct policy *policy, const struct scope *sco
 }
 
 /*
- * The name of a network namespace, user or cgroup may have gone to another one, or to none. A
- * cgroup that is there may have the same path below another root.
+ * The name of a network namespace, user or cgroup may now belong to another one, or not exist any
+ * more. An existing cgroup may have the same path below another root.
  */
 static bool is_meant(const struct policy_key *key, const struct policy_rule *rule,
 		     const struct scope *scope)
@@ -396,7 +396,7 @@ static bool is_meant(const struct policy_key *key, const struct policy_rule *rul
 	return key->kind == POLICY_NETNS || key->kind == POLICY_USER || scope_is_gone(key);
 }
 
-/* Cgroups and network namespaces come and go, users hardly do: that name is wrong */
+/* Cgroups and network namespaces are temporary, but users are not: that name is wrong */
 static bool tell_no_rule(const struct scope *scope)
 {
 	if (!scope->missing) {
@@ -499,7 +499,7 @@ static bool is_allowed(void)
 	return !geteuid() || problem("only root may see or change which programs use SMC");
 }
 
-/* Returns POLICY_DONE, or the status to exit with after a problem was named */
+/* Returns: POLICY_DONE, or the exit status after an error message */
 static int take_option(struct request *request, int opt)
 {
 	bool ok;
@@ -558,7 +558,7 @@ int policy_command(int argc, char **argv)
 	const char *command = argv[1];
 	int opt, status;
 
-	/* getopt() names the program in what it says */
+	/* getopt() prints this as name of the program */
 	argv[1] = argv[0];
 	argv++;
 	argc--;

@@ -5,15 +5,15 @@
 #include <stdbool.h>
 
 /**
- * problem() - tell the user in one sentence why something cannot be done
+ * problem() - print in one sentence why something failed
  * @fmt: the sentence
  *
- * Returns: false, for the caller to return.
+ * Returns: false, so that the caller can return it.
  */
 __attribute__((format(printf, 1, 2)))
 bool problem(const char *fmt, ...);
 
-/* The same, but it is done all the same */
+/* The same for a warning: the command continues */
 __attribute__((format(printf, 1, 2)))
 void remark(const char *fmt, ...);
 

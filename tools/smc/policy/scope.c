@@ -16,7 +16,7 @@
 #include "problem.h"
 #include "scope.h"
 
-/* Of the file handles of kernfs: the id, which is never used twice */
+/* type of kernfs file handles: they contain the ID, which is never reused */
 #define FILEID_KERNFS	0xfe
 #define CONTROL_GROUP	"/.control"
 
@@ -33,14 +33,14 @@ const char *scope_kind(unsigned int kind)
 	return kind < POLICY_KINDS ? kinds[kind] : "unknown";
 }
 
-/* For people only: what is too long is cut */
+/* For display only: a longer text is cut off */
 static void set_label(struct scope *scope, const char *text)
 {
 	memset(scope->label, 0, sizeof(scope->label));
 	memcpy(scope->label, text, strnlen(text, sizeof(scope->label) - 1));
 }
 
-/* A number, and nothing else */
+/* The whole word must be a number */
 static bool parse_number(const char *word, uint32_t *number)
 {
 	unsigned long long value;
@@ -56,7 +56,7 @@ static bool parse_number(const char *word, uint32_t *number)
 	return true;
 }
 
-/* Where cgroups of version 2 are, PATH_MAX bytes */
+/* Mount point of cgroup version 2, PATH_MAX bytes */
 static bool find_cgroup_mount(char *path)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -74,7 +74,7 @@ static bool find_cgroup_mount(char *path)
 	return found;
 }
 
-/* The cgroup of a process, from below the mount point, PATH_MAX bytes */
+/* Cgroup of a process relative to the mount point, PATH_MAX bytes */
 static bool read_cgroup(const char *pid, char *path)
 {
 	char name[PATH_MAX], line[PATH_MAX];
@@ -95,7 +95,7 @@ static bool read_cgroup(const char *pid, char *path)
 	return found;
 }
 
-/* That of this process, without what systemd adds for the commands around a service */
+/* The cgroup of this process, without the part that systemd adds for the commands of a service */
 static bool find_own_cgroup(char *path)
 {
 	size_t len;
@@ -135,7 +135,7 @@ static int open_cgroup(const char *path)
 	return -1;
 }
 
-/* What the name of a handle has room for */
+/* Space for the file handle of a cgroup */
 union handle {
 	struct file_handle	head;
 	char			room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
@@ -153,7 +153,7 @@ static bool get_cgroup_id(int fd, __u64 *id)
 	return true;
 }
 
-/* The path of an open folder as seen from the mount point, as systemd shows cgroups */
+/* The path of an open folder relative to the mount point, as systemd prints cgroups */
 static void set_cgroup_label(struct scope *scope, int fd, const char *mount)
 {
 	size_t len = strlen(mount);
@@ -168,7 +168,7 @@ static void set_cgroup_label(struct scope *scope, int fd, const char *mount)
 	set_label(scope, *path ? path : "/");
 }
 
-/* The label that the cgroup had when it was there */
+/* The label that the cgroup had when it existed */
 static void set_missing_cgroup_label(struct scope *scope, const char *word, const char *mount)
 {
 	size_t len = strlen(mount);
@@ -182,14 +182,14 @@ static void set_missing_cgroup_label(struct scope *scope, const char *word, cons
 	set_label(scope, path);
 }
 
-/* "self", a path, or a path as seen from the mount point. The id 0 is that of no cgroup. */
+/* "self", a path, or a path relative to the mount point. No cgroup has the ID 0 */
 static bool find_cgroup(struct scope *scope, const char *word, bool may_be_gone)
 {
 	char mount[PATH_MAX], below[PATH_MAX], path[2 * PATH_MAX];
 	bool ok;
 	int fd;
 
-	/* Not all of them, because a script has an empty variable */
+	/* not the root cgroup: this may be an empty variable in a script */
 	if (!*word)
 		return problem("there is no cgroup without a name");
 	if (!find_cgroup_mount(mount))
@@ -239,7 +239,7 @@ bool scope_is_gone(const struct policy_key *key)
 	return gone;
 }
 
-/* A name of "ip netns", or the path of any other, such as /proc/PID/ns/net */
+/* A name of "ip netns", or a path such as /proc/PID/ns/net */
 static bool find_netns(struct scope *scope, const char *word, bool may_be_gone)
 {
 	char path[PATH_MAX];
@@ -263,7 +263,7 @@ static bool find_netns(struct scope *scope, const char *word, bool may_be_gone)
 	return true;
 }
 
-/* The number UINT32_MAX is that of no user */
+/* No user has the number UINT32_MAX */
 static bool find_user(struct scope *scope, const char *word, bool may_be_gone)
 {
 	struct passwd *user = getpwnam(word);
@@ -280,7 +280,7 @@ static bool find_user(struct scope *scope, const char *word, bool may_be_gone)
 	return true;
 }
 
-/* The kernel knows the first 15 bytes of the name of a program's file */
+/* The kernel stores the first 15 bytes of the name of a program's file */
 static bool find_program(struct scope *scope, const char *word)
 {
 	if (!*word || strchr(word, '/'))

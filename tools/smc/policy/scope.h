@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * From the words of a user to the key of a rule, and back.
- */
+/* Convert arguments of the user to keys of rules, and back */
 #ifndef SMC_POLICY_SCOPE_H
 #define SMC_POLICY_SCOPE_H
 
@@ -13,12 +11,12 @@
 #include "map.h"
 
 /**
- * struct scope - which sockets are meant
- * @key: for the map
- * @except: these are to stay TCP
- * @was_there: a rule for it was there before
- * @missing: there is no such thing; only a rule from before can be meant
- * @label: the same for people
+ * struct scope - to which sockets a rule applies
+ * @key: key in the map
+ * @except: these sockets stay TCP
+ * @was_there: the rule existed before
+ * @missing: the object does not exist; only an old rule can match
+ * @label: text for the user
  */
 struct scope {
 	struct policy_key	key;
@@ -29,20 +27,20 @@ struct scope {
 };
 
 /**
- * scope_find() - find out what a word means
- * @scope: filled in, but for @except
- * @kind: the kind of thing
+ * scope_find() - parse an argument
+ * @scope: filled in, except for @except
+ * @kind: kind of the object
  * @word: path, name or number; not used for the host
- * @may_be_gone: a namespace, cgroup or user that is not there any more has its label only
+ * @may_be_gone: a namespace, cgroup or user that does not exist gets a label only
  *
- * Returns: false if there is no such thing; the user has been told.
+ * Returns: false if the object does not exist, after an error message.
  */
 bool scope_find(struct scope *scope, enum policy_kind kind, const char *word,
 		bool may_be_gone);
 
 /**
- * scope_kind() - name of a kind, as the options have it
- * @kind: the kind, also of the maps of another version
+ * scope_kind() - name of a kind, as in the options
+ * @kind: the kind, also from the maps of another version
  *
  * Returns: the name.
  */
@@ -52,14 +50,14 @@ const char *scope_kind(unsigned int kind);
  * scope_is_gone() - can the rule never apply again?
  * @key: the key of the rule
  *
- * Returns: true for a cgroup that was removed: ids are not used twice.
+ * Returns: true for a removed cgroup: IDs are not reused.
  */
 bool scope_is_gone(const struct policy_key *key);
 
 /**
  * scope_has_process() - is a process in a cgroup or below it?
  * @label: the label of the cgroup's rule
- * @pid: number of the process
+ * @pid: process ID
  *
  * Returns: false also if the process has ended.
  */

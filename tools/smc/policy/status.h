@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Exit statuses of all commands here; "off" is an answer to "smc status" only */
+/* Exit status of all these commands; only "smc status" returns "off" */
 enum policy_exit {
 	POLICY_DONE	= 0,
 	POLICY_OFF	= 1,
@@ -14,8 +14,8 @@ enum policy_exit {
 };
 
 /**
- * policy_status() - show what is on
- * @as_json: for a program
+ * policy_status() - print the active policy
+ * @as_json: output for programs
  *
  * Returns: the exit status.
  */

@@ -17,10 +17,10 @@
 #define DROP_IN		"50-smc.conf"
 #define FIRST_LINE	"# Written by \"smc on --unit\"; \"smc off --unit\" takes it away.\n"
 
-/* Until the next boot, and for good */
+/* Until the next boot, and permanently */
 static const char * const folders[] = { "/run/systemd/system", "/etc/systemd/system" };
 
-/* Runs a program; what it prints is in the buffer. Returns its exit status, or -1. */
+/* Run a program with its output in @out. Returns: its exit status, or -1 */
 static int run(const char * const *command, char *out, size_t size)
 {
 	int pipe_fds[2], status;
@@ -48,7 +48,7 @@ static int run(const char * const *command, char *out, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* The value of a line NAME=VALUE */
+/* Find the value of a line NAME=VALUE */
 static bool get_property(const char *text, const char *name, char *value, size_t size)
 {
 	size_t len = strlen(name);
@@ -103,7 +103,7 @@ static bool reload(void)
 	return problem("systemd does not read its units again: %.*s", (int)strcspn(out, "\n"), out);
 }
 
-/* What fails there does not keep the service from starting, with TCP */
+/* An error there does not prevent the service from starting, with TCP */
 static void write_content(FILE *file, enum unit_way way, bool force)
 {
 	char self[PATH_MAX];
@@ -157,7 +157,7 @@ int unit_remove_drop_ins(const struct unit *unit)
 			continue;
 		}
 		removed++;
-		rmdir(folder);	/* unless it has others */
+		rmdir(folder);	/* fails if the folder has other files */
 	}
 	if (removed)
 		reload();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Units of systemd. Each start of one makes a new cgroup, so that a drop-in has to ask for SMC
- * anew.
+ * Units of systemd. Each start of a unit creates a new cgroup, so its drop-in must activate SMC on
+ * each start.
  */
 #ifndef SMC_POLICY_UNIT_H
 #define SMC_POLICY_UNIT_H
@@ -13,8 +13,8 @@
 
 /**
  * struct unit - a unit that systemd knows
- * @name: its first name, with the suffix
- * @cgroup: from below the mount point, or empty if it does not run
+ * @name: its primary name, with suffix
+ * @cgroup: relative to the mount point, or empty if it does not run
  */
 struct unit {
 	char	name[UNIT_NAME_LEN];
@@ -23,8 +23,8 @@ struct unit {
 
 /**
  * enum unit_way - how a unit gets SMC sockets
- * @UNIT_BY_POLICY: each start asks for it for its cgroup
- * @UNIT_BY_PRELOAD: each start puts a library before the program
+ * @UNIT_BY_POLICY: each start adds a rule for its cgroup
+ * @UNIT_BY_PRELOAD: each start preloads the library
  */
 enum unit_way {
 	UNIT_BY_POLICY,
@@ -32,40 +32,40 @@ enum unit_way {
 };
 
 /**
- * unit_find() - ask systemd
+ * unit_find() - look up a unit in systemd
  * @unit: filled in
- * @word: what the user calls it
+ * @word: name given by the user
  *
- * Returns: false if there is no such unit; the user has been told.
+ * Returns: false if the unit does not exist, after an error message.
  */
 bool unit_find(struct unit *unit, const char *word);
 
-/* Only services start programs; slices and scopes have a cgroup and nothing else */
+/* Only services start programs; slices and scopes have only a cgroup */
 bool unit_is_service(const struct unit *unit);
 
 /**
- * unit_write_drop_in() - from now on each start of it asks for SMC
+ * unit_write_drop_in() - make each start of the unit activate SMC
  * @unit: the unit
  * @way: how
  * @persistent: also after the next boot
- * @force: the command of each start has --force
+ * @force: use --force on each start
  *
- * Returns: false if it cannot be written; the user has been told.
+ * Returns: false on failure, after an error message.
  */
 bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persistent, bool force);
 
 /**
- * unit_remove_drop_ins() - starts of it do not ask for SMC any more
+ * unit_remove_drop_ins() - undo unit_write_drop_in()
  * @unit: the unit
  *
- * Returns: how many were removed, or a negative errno.
+ * Returns: number of removed files, or a negative errno.
  */
 int unit_remove_drop_ins(const struct unit *unit);
 
 typedef void unit_found_fn(const char *unit, const char *path, void *data);
 
 /**
- * unit_list_drop_ins() - which units have one
+ * unit_list_drop_ins() - list the units that have a drop-in
  * @found: called with the name of the unit and the path of the file
  * @data: for @found
  */
