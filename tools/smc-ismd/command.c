@@ -111,7 +111,8 @@ int command_attach(const char *policy_file, const char *vm, const char *peer,
 		return EXIT_FAILURE;
 	pair = policy_find(policy, vm, peer);
 	if (pair && !place_fits(vm, peer)) {
-		fprintf(stderr, "smc-ismd: %s and %s: no path of a socket is so long\n", vm, peer);
+		fprintf(stderr, "smc-ismd: %s and %s: the path of the socket is too long\n",
+			vm, peer);
 		pair = NULL;
 	} else if (pair) {
 		print_attachment(pair, vm, peer, format);
@@ -262,7 +263,7 @@ static bool words_ok(char **words, int count)
 		if (i < 2 ? policy_name_ok(words[i]) :
 		    strchr(words[i], '=') && !words[i][strcspn(words[i], " \t\r\n#")])
 			continue;
-		fprintf(stderr, "smc-ismd: \"%.60s\" is no %s\n", words[i],
+		fprintf(stderr, "smc-ismd: \"%.60s\" is not a valid %s\n", words[i],
 			i < 2 ? "name" : "attribute");
 		return false;
 	}

@@ -109,7 +109,7 @@ static bool has_short_paths(const struct policy *policy)
 		pair = &policy->pair[i];
 		if (place_fits(pair->vm[0]->name, pair->vm[1]->name))
 			continue;
-		snprintf(text, sizeof(text), "%s: %s and %s: no path of a socket is so long",
+		snprintf(text, sizeof(text), "%s: %s and %s: the path of the socket is too long",
 			 policy_path, pair->vm[0]->name, pair->vm[1]->name);
 		complain(text);
 		return false;
@@ -144,7 +144,7 @@ static bool reload(FILE *out)
 	service.reloads += good;
 	service.failed_reloads += !good;
 	if (!good)
-		log_line(LOG_ERR, "the policy stays as it was");
+		log_line(LOG_ERR, "the policy is unchanged");
 	return good;
 }
 
@@ -226,7 +226,7 @@ static void start(const char *state_folder)
 	service.started = time(NULL);
 	service.restarts = state_restarts();
 	if (successor)
-		log_line(LOG_NOTICE, "went on with %u pairs", pairs_init(&host));
+		log_line(LOG_NOTICE, "continues with %u pairs", pairs_init(&host));
 	else
 		pairs_init(&host);
 	keep_drop_rest();

@@ -99,7 +99,7 @@ static void log_in_flight(const struct end *waits)
 			first = first ? first : end;
 		}
 	}
-	client_log(waits, LOG_ERR, "has to wait: this user has too many descriptors in flight; "
+	client_log(waits, LOG_ERR, "must wait: this user has too many descriptors in flight; "
 		   "%u clients hold at most %u each", count, IN_FLIGHT_MAX);
 	if (first)
 		client_log(first, LOG_ERR, "is the first of them");
@@ -157,7 +157,8 @@ static void write_presence(const struct end *end)
 
 	if (memory_write_presence(pair->memory, pair->kept->size, end->side, end->kept->id,
 				  end->kept->joins))
-		client_log(end, LOG_WARNING, "is not named in the memory: %s", strerror(errno));
+		client_log(end, LOG_WARNING, "cannot be announced in the memory: %s",
+			   strerror(errno));
 }
 
 static void forget_vectors(struct end *end, uint32_t id)
@@ -240,7 +241,7 @@ static void watch_client(struct end *end)
 static void refuse(struct end *end, const char *why)
 {
 	if (!end->refused)
-		client_log(end, LOG_ERR, "has to wait: %s", why);
+		client_log(end, LOG_ERR, "must wait: %s", why);
 	end->refused = true;
 }
 
@@ -314,7 +315,7 @@ static bool has_patience(struct end *end)
 		return true;
 	if (!end->quiet)
 		client_log(end, LOG_WARNING,
-			   "comes too often: one client a second is let in, and is not logged");
+			   "connects too often: one client a second is accepted, and is not logged");
 	end->quiet = true;
 	retry = true;
 	return false;
@@ -323,7 +324,7 @@ static bool has_patience(struct end *end)
 static void log_arrival(struct end *end)
 {
 	if (end->quiet && rate_is_calm(&end->joins, milliseconds())) {
-		client_log(end, LOG_NOTICE, "came %u times that are not logged", end->unlogged);
+		client_log(end, LOG_NOTICE, "connected %u times without a log line", end->unlogged);
 		end->unlogged = 0;
 		end->quiet = false;
 	}
@@ -388,7 +389,7 @@ static void handle_listener(struct watch *watch, uint32_t events)
 	if (end->client.fd < 0)
 		admit(end);
 	else if (end_has_queue(end) && !end->quiet)
-		client_log(end, LOG_WARNING, "is there already: a second client waits");
+		client_log(end, LOG_WARNING, "is connected already: a second client waits");
 }
 
 static void open_listener(struct end *end)
@@ -559,7 +560,7 @@ static struct pair *new_pair(const struct policy_pair *wanted)
 	struct kept_pair *kept = state_slot();
 
 	if (!kept) {
-		log_line(LOG_ERR, "%s/%s: too many pairs that are no longer in the policy live on",
+		log_line(LOG_ERR, "%s/%s: too many removed pairs are still in use",
 			 wanted->vm[0]->name, wanted->vm[1]->name);
 		return NULL;
 	}

@@ -207,12 +207,12 @@ static int read_attributes(struct reader *r, char **words, int count, const char
 			continue;
 		}
 		if (!value) {
-			complain(r, "\"%.40s\" stands behind an attribute", words[i]);
+			complain(r, "\"%.40s\" follows an attribute", words[i]);
 			continue;
 		}
 		*value++ = 0;
 		if (!length || !strstr(allowed, words[i]))
-			complain(r, "\"%.40s\" is no attribute of %s", words[i], words[0]);
+			complain(r, "\"%.40s\" is not a valid attribute of %s", words[i], words[0]);
 		else if (!strcmp(words[i], "user"))
 			read_user(r, value, out);
 		else if (!strcmp(words[i], "size"))
@@ -220,7 +220,7 @@ static int read_attributes(struct reader *r, char **words, int count, const char
 		else if (!strcmp(words[i], "vectors"))
 			read_vectors(r, value, &out->vectors);
 		else
-			complain(r, "\"%.40s\" is no attribute of %s", words[i], words[0]);
+			complain(r, "\"%.40s\" is not a valid attribute of %s", words[i], words[0]);
 	}
 	return left;
 }
@@ -279,12 +279,12 @@ static void read_vm(struct reader *r, char **words, int count)
 		return;
 	}
 	if (!policy_name_ok(words[1])) {
-		complain(r, "\"%.50s\" is no name: letters, digits, \"._-\", at most %u", words[1],
-			 VM_NAME_MAX);
+		complain(r, "\"%.50s\" is not a valid name: letters, digits, \"._-\", at most %u",
+			 words[1], VM_NAME_MAX);
 		return;
 	}
 	if (find_vm(policy, words[1])) {
-		complain(r, "%s is there already", words[1]);
+		complain(r, "%s is defined already", words[1]);
 		return;
 	}
 	if (policy->vms == VMS_MAX) {
@@ -317,7 +317,7 @@ static void add_pair(struct reader *r, struct policy_vm *a, struct policy_vm *b,
 		return;
 	}
 	if (r->lenient && (a->unknown || b->unknown)) {
-		complain_unless_lenient(r, "%s and %s are left out: the user of %s is not there",
+		complain_unless_lenient(r, "%s and %s are left out: the user of %s does not exist",
 					a->name, b->name, a->unknown ? a->name : b->name);
 		return;
 	}
@@ -400,7 +400,7 @@ static void read_line(struct reader *r, char *line)
 			return;
 		}
 	}
-	complain(r, "\"%.40s\" is none of default, fabric, joins, memory, mesh, pair, vm",
+	complain(r, "\"%.40s\" is not one of default, fabric, joins, memory, mesh, pair, vm",
 		 words[0]);
 }
 
@@ -429,7 +429,7 @@ struct policy *policy_read(FILE *file, const char *name, void (*complaint)(const
 	while ((length = getline(&line, &size, file)) >= 0) {
 		r.line++;
 		if (memchr(line, 0, length) || length > LINE_MAX_BYTES)
-			complain(&r, "no line of text");
+			complain(&r, "not a line of text");
 		else
 			read_line(&r, line);
 	}

@@ -44,7 +44,7 @@ static bool adopt_state(void)
 	if (state && state->magic == STATE_MAGIC && state->version == STATE_VERSION &&
 	    state->size == sizeof(*state))
 		return true;
-	log_line(LOG_ERR, "what the last process left is of another version: its pairs end");
+	log_line(LOG_ERR, "the state of the last process has another version: its pairs end");
 	keep_remove(STATE_NAME);
 	close(fd);
 	return false;

@@ -231,7 +231,7 @@ void status_openmetrics(FILE *out, const struct service *service)
 		"# HELP smc_ismd_restarts How often the daemon took over from an earlier one.\n"
 		"smc_ismd_restarts_total %u\n", service->restarts);
 	fprintf(out, "# TYPE smc_ismd_failed_reloads counter\n"
-		"# HELP smc_ismd_failed_reloads How often a policy was not taken.\n"
+		"# HELP smc_ismd_failed_reloads How often a policy was rejected.\n"
 		"smc_ismd_failed_reloads_total %u\n", service->failed_reloads);
 	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		print_metric(out, &metrics[i]);

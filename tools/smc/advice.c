@@ -4,36 +4,36 @@
 #include "advice.h"
 #include "module.h"
 
-#define TCP_OPTION "Something on the way may remove the TCP option of SMC."
+#define TCP_OPTION "A firewall on the path may remove the TCP option of SMC."
 #define OPEN_BEFORE "sockets that were open before \"smc on\" stay TCP. \"smc status\" shows " \
 	"for which programs it is on."
 #define RESTART "Restart the server: " OPEN_BEFORE
 #define RESTART_IF_LOCAL "If the server is on this host, for instance in a container, restart " \
 	"it: " OPEN_BEFORE " On another host, start it with smc_run or restart it after " \
-	"\"smc on\", and see that the module smc is loaded there. " TCP_OPTION
+	"\"smc on\", and check that the module smc is loaded there. " TCP_OPTION
 #define START "Start the server with smc_run, or restart it after \"smc on\"."
 #define START_THERE "Start the program there with smc_run, or restart it after \"smc on\" " \
-	"there, and see that the module smc is loaded there. " TCP_OPTION
+	"there, and check that the module smc is loaded there. " TCP_OPTION
 #define OTHER_MODULE "Install and load the module of this tool, with which processes on one " \
 	"kernel need no device; " MODULE_ADVICE "."
 #define DEVICES "Between processes on one kernel no device is needed. Between hosts, both need " \
 	"an RDMA device in the same network; see \"smcr device\" and smc_pnet(8)."
-#define VARIANTS "net.smc.variants of this network namespace leaves kinds of SMC out: " \
+#define VARIANTS "net.smc.variants of this network namespace excludes variants of SMC: " \
 	"\"sysctl -w net.smc.variants=15\" allows all."
-#define VARIANTS_THERE "net.smc.variants of the server's network namespace may leave kinds of " \
-	"SMC out: see \"sysctl net.smc.variants\" there. "
+#define VARIANTS_THERE "net.smc.variants of the server's network namespace may exclude " \
+	"variants of SMC: see \"sysctl net.smc.variants\" there. "
 #define EIDS "Both hosts need a user EID in common: \"smcr ueid add NAME\" on both."
-#define RDMA "Look at the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
-#define PATH "Packets of RDMA do not get through: look for a firewall (UDP port 4791), at the " \
-	"MTU and the switches. net.smc.smcr_path_retry_time says when it is tried again."
-#define OPTION "The program uses what SMC has not: TCP Fast Open, TCP-MD5, TCP-AO, time stamps " \
-	"of adapters; or a BPF program has put the connection into a sockmap."
+#define RDMA "Check the RDMA network: \"smcr device\", \"rdma link\", and the kernel log."
+#define PATH "RDMA packets do not reach the peer: check firewalls (UDP port 4791), the MTU " \
+	"and the switches. The path is tried again after net.smc.smcr_path_retry_time."
+#define OPTION "The program uses what SMC does not support: TCP Fast Open, TCP-MD5, TCP-AO, " \
+	"hardware time stamps; or a BPF program has added the connection to a sockmap."
 #define LIMITS "net.smc.buffer_limit of its network namespace, or buffer_limit_mb of the " \
-	"module smc. \"smcd -d stats\" there shows both: raise the one that is reached, or " \
+	"module smc. \"smcd -d stats\" there shows both: raise the limit that is reached, or " \
 	"close some connections."
-#define MEMORY "Free memory; raise memory.max of the memory cgroup, of which buffers get a part; " \
-	"or use smaller buffers: net.smc.rmem."
-#define LATER "This may pass; try again."
+#define MEMORY "Free memory; raise memory.max of the memory cgroup, of which buffers may use " \
+	"a part; or use smaller buffers: net.smc.rmem."
+#define LATER "This may be temporary; try again."
 
 static const char *advise_program(const struct situation *situation)
 {
@@ -60,7 +60,7 @@ static const char *advise_modes(const struct situation *situation)
 {
 	if (situation->variants != MODULE_VARIANTS_ALL)
 		return advise_variants();
-	return "One end can do SMC-D only, the other SMC-R only. " VARIANTS_THERE DEVICES;
+	return "One end supports only SMC-D, the other only SMC-R. " VARIANTS_THERE DEVICES;
 }
 
 static const char *advise_buffers(const struct situation *situation)
@@ -76,7 +76,7 @@ static const struct {
 	{ 0x01010000, MEMORY },
 	{ 0x02010000, RDMA },
 	{ 0x02020000, RDMA },
-	{ 0x03000000, "Look at the kernel log, and at \"smc_pnet\" on both ends." },
+	{ 0x03000000, "Check the kernel log, and \"smc_pnet\" on both ends." },
 	{ 0x03020000, "Data protected by IPsec cannot move through shared memory." },
 	{ 0x03030004, EIDS },
 	{ 0x03030005, EIDS },
@@ -89,7 +89,7 @@ static const struct {
 	{ 0x030a0000, RDMA },
 	{ 0x030b0000, RDMA },
 	{ 0x030c0000, EIDS },
-	{ 0x030d0000, "Close some connections, or wait until others do." },
+	{ 0x030d0000, "Close some connections, or wait until others are closed." },
 	{ 0x030e0000, "The RDMA device needs a route to the peer; check \"ip route\"." },
 	{ 0x030f0000, "Check the routes between the RDMA devices of both ends." },
 	{ 0x03100007, LATER },

@@ -121,7 +121,7 @@ static void check_configuration(struct report *report, const struct situation *s
 
 	if (genl_open(&g, SMC_GENL_FAMILY_NAME)) {
 		report_finding(report, NOTE, "devices", NULL,
-			       "the kernel does not tell about devices");
+			       "the kernel does not list devices");
 		return;
 	}
 	ism = count(&g, SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD);
@@ -185,7 +185,7 @@ static bool check_tcp(struct report *report, const struct endpoint *ep)
 			       ep->port);
 		return true;
 	}
-	report_finding(report, BAD, "tcp", "Without a TCP connection there is none over SMC.",
+	report_finding(report, BAD, "tcp", "Without a TCP connection, SMC cannot work.",
 		       "%s port %s: %s", ep->text, ep->port, strerror(-fd));
 	return false;
 }
@@ -215,15 +215,15 @@ static bool find_socket(int fd, struct sock *sk)
 /* The option has less information than sock_diag, but needs only the module smc */
 static int judge_by_option(struct report *report, int fd)
 {
-	static const char load_diag[] = "\"modprobe smc_diag\" lets the kernel tell.";
+	static const char load_diag[] = "\"modprobe smc_diag\" makes this visible.";
 
 	if (is_smc_socket(fd)) {
 		report_finding(report, GOOD, "smc", load_diag,
-			       "the connection uses SMC; the kernel does not tell which kind");
+			       "the connection uses SMC; the kernel does not show which kind");
 		return finish(report, USES_SMC, "SMC", "A connection to there uses SMC.");
 	}
 	report_finding(report, BAD, "smc", load_diag,
-		       "the connection uses TCP; the kernel does not tell why");
+		       "the connection uses TCP; the kernel does not show why");
 	return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
 }
 

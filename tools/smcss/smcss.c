@@ -44,7 +44,7 @@ static void usage(FILE *out)
 {
 	fputs("Usage: smcss [OPTIONS]\n"
 	      "\n"
-	      "Show AF_SMC sockets; without options, all but fresh and listening ones.\n"
+	      "Show AF_SMC sockets; without options, all but new and listening ones.\n"
 	      "\n"
 	      "  -a, --all           sockets in every state\n"
 	      "  -l, --listening     listening sockets only\n"

@@ -202,11 +202,11 @@ def check_copes_with_a_silent_kernel(bench):
         # neither generic netlink nor sock_diag; the fake socket is a TCP socket
         result = examine(bench, f"127.0.0.1:{server.port}")
         equal(result.status, 1)
-        contains(result.out, "note  devices  the kernel does not tell about devices\n")
-        contains(result.out, "the connection uses TCP; the kernel does not tell why\n")
+        contains(result.out, "note  devices  the kernel does not list devices\n")
+        contains(result.out, "the connection uses TCP; the kernel does not show why\n")
         result = examine(bench, f"127.0.0.1:{server.port}", FAKE_LEVEL="286")
         equal(result.status, 0)
-        contains(result.out, "ok    smc      the connection uses SMC; the kernel does not tell")
+        contains(result.out, "ok    smc      the connection uses SMC; the kernel does not show")
         contains(result.out, "\nA connection to there uses SMC.\n")
 
 

@@ -256,7 +256,7 @@ def ismd_takes_one_client_at_a_time(bench):
         until(lambda: daemon.end("a", "b")["waiting"], "the second one waits")
         equal(daemon.end("a", "b")["number"], first.id)
         check(is_quiet(second.sock), "the second one hears something")
-        contains(daemon.log(), "a of a/b is there already: a second client waits")
+        contains(daemon.log(), "a of a/b is connected already: a second client waits")
         first.close()
         second.start()
         check(second.id != first.id, "the same number")
@@ -372,14 +372,14 @@ def ismd_reloads_without_harm_to_those_who_are_there(bench):
 BAD = (
     ("vm\n", 1, "vm needs one name"),
     ("vm a b\n", 1, "vm needs one name"),
-    ("vm a\nvm a\n", 2, "a is there already"),
-    ("vm -a\n", 1, '"-a" is no name'),
-    ("vm a/b\n", 1, '"a/b" is no name'),
-    ("vm ..\n", 1, '".." is no name'),
-    (f"vm {'x' * 41}\n", 1, f'"{"x" * 41}" is no name'),
+    ("vm a\nvm a\n", 2, "a is defined already"),
+    ("vm -a\n", 1, '"-a" is not a valid name'),
+    ("vm a/b\n", 1, '"a/b" is not a valid name'),
+    ("vm ..\n", 1, '".." is not a valid name'),
+    (f"vm {'x' * 41}\n", 1, f'"{"x" * 41}" is not a valid name'),
     ("vm a user=no-such-user\n", 1, 'there is no user "no-such-user"'),
     ("vm a user=4294967295\n", 1, 'there is no user "4294967295"'),
-    ("vm a size=16M\n", 1, '"size" is no attribute of vm'),
+    ("vm a size=16M\n", 1, '"size" is not a valid attribute of vm'),
     ("vm a\nvm b\n\n# no\npair a\n", 5, "pair needs two names"),
     ("vm a\nvm b\nvm c\npair a b c\n", 4, "pair needs two names"),
     ("vm a\npair a a\n", 2, "a is named twice"),
@@ -391,8 +391,8 @@ BAD = (
     ("vm a\nvm b\npair a b size=64\n", 3, 'size "64" is not'),
     ("vm a\nvm b\npair a b size=18446744073709551680M\n", 3, 'size "18446744073709551680M" is not'),
     ("vm a\nvm b\npair a b vectors=4\n", 3, 'vectors "4" is not 2, 3 or 5'),
-    ("vm a\nvm b\npair a size=16M b\n", 3, '"b" stands behind an attribute'),
-    ("vm a\nvm b\npair a b =3\n", 3, '"" is no attribute of pair'),
+    ("vm a\nvm b\npair a size=16M b\n", 3, '"b" follows an attribute'),
+    ("vm a\nvm b\npair a b =3\n", 3, '"" is not a valid attribute of pair'),
     ("vm a\nmesh a\n", 2, "mesh needs two names or more"),
     ("fabric 255\n", 1, "fabric needs a number from 0 to 254"),
     ("fabric -1\n", 1, "fabric needs a number"),
@@ -404,9 +404,9 @@ BAD = (
     ("default\n", 1, "default needs"),
     ("default b\n", 1, "default needs"),
     ("memory 1G\nvm a\nvm b\nvm c\nmesh a b c size=512M\n", 5, "b and c: more memory than allowed"),
-    ("share a b\n", 1, '"share" is none of'),
-    ("vm a\0b\n", 1, "no line of text"),
-    ("vm " + "a" * 40000 + "\n", 1, "no line of text"),
+    ("share a b\n", 1, '"share" is not one of'),
+    ("vm a\0b\n", 1, "not a line of text"),
+    ("vm " + "a" * 40000 + "\n", 1, "not a line of text"),
     ("".join(f"vm v{number}\n" for number in range(513)), 513, "more than 512 machines"),
     ("".join(f"vm v{number}\n" for number in range(62))
      + "".join(f"pair v0 v{number}\n" for number in range(1, 62)), 123,
@@ -474,10 +474,10 @@ def ismd_keeps_its_policy_when_the_new_one_is_bad(bench):
         daemon.set_policy("vm a\nvm b\nvm c\npear a b\n")
         result = daemon.run("reload")
         equal((result.returncode, result.stdout), (1, ""))
-        contains(result.stderr, f'{daemon.config}:4: "pear" is none of')
+        contains(result.stderr, f'{daemon.config}:4: "pear" is not one of')
         daemon.signal(signal.SIGHUP)
         until(lambda: daemon.status()["failed_reloads"] == 2, "it has tried twice")
-        contains(daemon.log(), f'{daemon.config}:4: "pear" is none of')
+        contains(daemon.log(), f'{daemon.config}:4: "pear" is not one of')
         check(is_quiet(a.sock), "a was told")
         equal(len(daemon.status()["pairs"]), 2)
         daemon.client("b", "a").close()
@@ -547,7 +547,7 @@ def ismd_lets_a_client_wait_while_there_are_no_descriptors(bench):
             daemon.status()
             hard = daemon.leave_descriptors(spare)
             with daemon.client("a", "b", start=False) as a:
-                until(lambda: daemon.log().count("a of a/b has to wait: Too many open files")
+                until(lambda: daemon.log().count("a of a/b must wait: Too many open files")
                       == spare + 1, "it waits")
                 check(is_quiet(a.sock), "it hears something")
                 check(is_quiet(b.sock), "b hears something")

@@ -119,9 +119,9 @@ def ismd_takes_a_new_pair(bench):
         for words, complaint in ((("a", "new"), "are a pair already"),
                                  (("a", "a"), "a is named twice"),
                                  (("a", "x", "size=5M"), 'size "5M" is not'),
-                                 (("a", "x", "size=16M\nvm evil"), "is no attribute"),
-                                 (("a", "x", "y"), '"y" is no attribute'),
-                                 (("a", "x\nvm y"), "is no name")):
+                                 (("a", "x", "size=16M\nvm evil"), "is not a valid attribute"),
+                                 (("a", "x", "y"), '"y" is not a valid attribute'),
+                                 (("a", "x\nvm y"), "is not a valid name")):
             result = daemon.run("pair", *words)
             check(result.returncode == 1, f"{words}")
             contains(result.stderr, complaint)

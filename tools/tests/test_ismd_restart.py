@@ -49,7 +49,7 @@ def ismd_is_killed_and_machines_notice_nothing(bench):
         for round_ in range(1, 4):
             daemon.restart()
             equal(daemon.status()["restarts"], round_)
-            contains(daemon.log(), "went on with 2 pairs")
+            contains(daemon.log(), "continues with 2 pairs")
         expect_untouched(daemon, a, b, before)
 
 

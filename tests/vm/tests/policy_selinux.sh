@@ -20,7 +20,7 @@ enforce=/sys/fs/selinux/enforce
 policy_begin
 mount -t selinuxfs none /sys/fs/selinux || die "no file system of SELinux"
 is "SELinux is enforcing" "$(cat $enforce)" 1
-refused "the whole host" "--force switches SMC on all the same" on --host
+refused "the whole host" "--force switches SMC on anyway" on --host
 refused "a cgroup" "SELinux is enforcing" on --cgroup "$cgroups"
 check "--force" smc on --force --host
 is "sockets are SMC" "$(protocol)" $SMC

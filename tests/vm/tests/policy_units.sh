@@ -83,7 +83,7 @@ case $VM_KERNEL in
 *)
 	is "a service" "$(start)" $TCP
 	mount --bind -o ro /etc /etc
-	check "the drop-in cannot be written" says "cannot make" smc on --unit sample --persistent
+	check "the drop-in cannot be written" says "cannot create" smc on --unit sample --persistent
 	umount /etc
 	is "what runs is TCP" "$(inside sample plain_tcp protocol)" $TCP
 	refuse "no policy is left" ls /sys/fs/bpf/smc

@@ -24,14 +24,14 @@
 #define TOO_OLD	"this kernel cannot change the protocol of a new socket; Linux 6.6 is the first"
 #define TAKEN	"another BPF program changes sockets already: link %u at " HOOK ", see " \
 		"\"bpftool link\""
-#define NO_PROTOCOL "there are no SMC sockets for IPv%d: %s; a policy may forbid them, or " \
-		"another module has their number"
+#define NO_PROTOCOL "cannot create SMC sockets for IPv%d: %s; a policy may forbid them, or " \
+		"another module uses their protocol number"
 #define NO_MODULE "no SMC in this kernel: the module smc is missing or cannot be loaded; " \
-		"\"modprobe smc\" says why"
+		"\"modprobe smc\" shows why"
 #define OTHER_MODULE MODULE_IS_OTHER ": " MODULE_ADVICE
 #define LOCKED_DOWN "the kernel is locked down (confidentiality): BPF programs of this kind are " \
 		"forbidden"
-#define NO_RIGHT "this user may not load BPF programs: that takes CAP_BPF, CAP_PERFMON and " \
+#define NO_RIGHT "this user may not load BPF programs: that needs CAP_BPF, CAP_PERFMON and " \
 		"CAP_NET_ADMIN in the first user namespace"
 
 /* This program contains the compiled BPF program */
@@ -150,7 +150,7 @@ static bool hold_module(struct bpf_object *object, struct links *links)
 	links->hold = NULL;
 	if (errno == ENOENT)
 		return problem(OTHER_MODULE);
-	return problem("the module smc cannot be held: %s", strerror(errno));
+	return problem("cannot hold a reference to the module smc: %s", strerror(errno));
 }
 
 static bool is_locked_down(void)
@@ -175,7 +175,7 @@ static bool explain_load(int err)
 		return problem(NO_RIGHT);
 	if (err == ENOSYS)
 		return problem("this kernel was built without BPF (CONFIG_BPF_SYSCALL)");
-	return problem("the kernel does not take the BPF program: %s; SMC_DEBUG=1 shows more",
+	return problem("the kernel rejects the BPF program: %s; SMC_DEBUG=1 shows more",
 		       strerror(err));
 }
 

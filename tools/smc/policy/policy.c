@@ -24,8 +24,8 @@
 #define NOT_RUNNING "unit %s does not run, and is no service that could ask for SMC when it does"
 #define BY_PRELOAD "%s: the library of smc_run is used, which does nothing for static, set-uid " \
 		"and Go programs"
-#define ENFORCING "SELinux is enforcing: it takes SMC sockets for rawip_socket, and denies " \
-		"socket() to programs that it confines to TCP; --force switches SMC on all the same"
+#define ENFORCING "SELinux is enforcing: it treats SMC sockets as rawip_socket, and denies " \
+		"socket() to programs that it confines to TCP; --force switches SMC on anyway"
 
 /* Long options without a letter */
 enum {
@@ -199,9 +199,9 @@ static bool add_rules(const struct policy *policy, struct request *request)
 		return true;
 	delete_added(policy, request, i);
 	if (err == -E2BIG)
-		return problem("there are %u rules already; \"smc off\" takes some away",
+		return problem("there are %u rules already; \"smc off\" removes some",
 			       POLICY_MAX_RULES);
-	return problem("the kernel does not take the rule: %s", strerror(-err));
+	return problem("the kernel rejects the rule: %s", strerror(-err));
 }
 
 static bool switch_on_rules(struct request *request)
@@ -300,7 +300,7 @@ static bool switch_on_preload(const struct request *request, const char *obstacl
 		return problem("%s; start programs with smc_run, or use --unit", obstacle);
 	for (i = 0; i < request->unit_count; i++)
 		if (!unit_is_service(&request->units[i]))
-			return problem("%s, and %s is no service that could start with smc_run",
+			return problem("%s, and %s is not a service that could start with smc_run",
 				       obstacle, request->units[i].name);
 	remark(BY_PRELOAD, obstacle);
 	return request->check || write_drop_ins(request, UNIT_BY_PRELOAD);

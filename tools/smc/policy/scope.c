@@ -191,7 +191,7 @@ static bool find_cgroup(struct scope *scope, const char *word, bool may_be_gone)
 
 	/* not the root cgroup: this may be an empty variable in a script */
 	if (!*word)
-		return problem("there is no cgroup without a name");
+		return problem("the name of the cgroup is empty");
 	if (!find_cgroup_mount(mount))
 		return problem("no cgroups of version 2 are mounted here");
 	snprintf(below, sizeof(below), "%s", word);
@@ -211,7 +211,7 @@ static bool find_cgroup(struct scope *scope, const char *word, bool may_be_gone)
 			       "this folder is not one of version 2" : strerror(errno));
 	ok = get_cgroup_id(fd, &scope->key.id);
 	if (!ok)
-		problem("the kernel does not tell the id of cgroup %s: %s", word, strerror(errno));
+		problem("cannot read the ID of cgroup %s: %s", word, strerror(errno));
 	set_cgroup_label(scope, fd, mount);
 	close(fd);
 	return ok;
@@ -258,7 +258,7 @@ static bool find_netns(struct scope *scope, const char *word, bool may_be_gone)
 	if (err == -EINVAL)
 		return problem("%s is not a network namespace", path);
 	if (err)
-		return problem("cannot look into the network namespace %s: %s", word,
+		return problem("cannot open the network namespace %s: %s", word,
 			       strerror(-err));
 	return true;
 }
@@ -284,7 +284,7 @@ static bool find_user(struct scope *scope, const char *word, bool may_be_gone)
 static bool find_program(struct scope *scope, const char *word)
 {
 	if (!*word || strchr(word, '/'))
-		return problem("a program is named without its folder, not \"%s\"", word);
+		return problem("a program must be named without its folder, not \"%s\"", word);
 	snprintf(scope->key.name, sizeof(scope->key.name), "%s", word);
 	set_label(scope, scope->key.name);
 	return true;

@@ -73,7 +73,7 @@ bool unit_find(struct unit *unit, const char *word)
 	if (status == 127)
 		return problem("there are no units here: no systemctl");
 	if (status)
-		return problem("systemd does not tell about unit %s: %.*s", word,
+		return problem("systemd does not describe unit %s: %.*s", word,
 			       (int)strcspn(out, "\n"), out);
 	if (!get_property(out, "LoadState", state, sizeof(state)) ||
 	    !get_property(out, "Id", unit->name, sizeof(unit->name)) || !*unit->name ||
@@ -100,7 +100,7 @@ static bool reload(void)
 
 	if (!run(command, out, sizeof(out)))
 		return true;
-	return problem("systemd does not read its units again: %.*s", (int)strcspn(out, "\n"), out);
+	return problem("systemd cannot reload its units: %.*s", (int)strcspn(out, "\n"), out);
 }
 
 /* An error there does not prevent the service from starting, with TCP */
@@ -129,7 +129,7 @@ bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persist
 	snprintf(path, sizeof(path), "%s/%s", folder, DROP_IN);
 	if ((mkdir(folders[persistent], 0755) && errno != EEXIST) ||
 	    (mkdir(folder, 0755) && errno != EEXIST))
-		return problem("cannot make %s: %s", folder, strerror(errno));
+		return problem("cannot create %s: %s", folder, strerror(errno));
 	file = fopen(path, "we");
 	if (!file)
 		return problem("cannot write %s: %s", path, strerror(errno));
