@@ -3,7 +3,7 @@
 
 #include "json.h"
 
-static void quote(struct json *j, const char *text)
+static void write_quoted(struct json *j, const char *text)
 {
 	const unsigned char *c;
 
@@ -26,7 +26,7 @@ static void before_value(struct json *j, const char *key)
 		fputc(',', j->out);
 	j->used[j->depth] = true;
 	if (key) {
-		quote(j, key);
+		write_quoted(j, key);
 		fputc(':', j->out);
 	}
 }
@@ -71,7 +71,7 @@ void json_array_end(struct json *j)
 void json_string(struct json *j, const char *key, const char *value)
 {
 	before_value(j, key);
-	quote(j, value);
+	write_quoted(j, value);
 }
 
 void json_uint(struct json *j, const char *key, uint64_t value)

@@ -149,7 +149,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 	return NL_STOP;
 }
 
-static int outcome(struct netlink *nl, int ret)
+static int get_result(struct netlink *nl, int ret)
 {
 	if (nl->error)
 		return -nl->error;
@@ -162,8 +162,8 @@ static int outcome(struct netlink *nl, int ret)
 }
 
 /* Send the request and receive all replies, into @list if it is not NULL */
-static int exchange(struct netlink *nl, struct nl_msg *request,
-		    struct netlink_list *list)
+static int send_and_receive(struct netlink *nl, struct nl_msg *request,
+			    struct netlink_list *list)
 {
 	struct reply reply = { .nl = nl, .list = list };
 	struct nl_cb *cb;
@@ -189,7 +189,7 @@ static int exchange(struct netlink *nl, struct nl_msg *request,
 	nl_cb_put(cb);
 	if (list)
 		list->interrupted = ret == -NLE_DUMP_INTR && !nl->error;
-	return outcome(nl, ret == -NLE_DUMP_INTR ? 0 : ret);
+	return get_result(nl, ret == -NLE_DUMP_INTR ? 0 : ret);
 }
 
 int netlink_dump(struct netlink *nl, struct nl_msg *request,
@@ -200,7 +200,7 @@ int netlink_dump(struct netlink *nl, struct nl_msg *request,
 	memset(list, 0, sizeof(*list));
 	for (attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
 		netlink_list_free(list);
-		ret = exchange(nl, request, list);
+		ret = send_and_receive(nl, request, list);
 		if (ret || !list->interrupted)
 			break;
 	}
@@ -211,5 +211,5 @@ int netlink_dump(struct netlink *nl, struct nl_msg *request,
 
 int netlink_request(struct netlink *nl, struct nl_msg *request)
 {
-	return exchange(nl, request, NULL);
+	return send_and_receive(nl, request, NULL);
 }

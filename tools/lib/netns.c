@@ -97,7 +97,7 @@ static bool is_new(struct walk *walk, ino_t inode)
 }
 
 /* Returns: @buf with the name of the namespace, or NULL if it has no name */
-static const char *find_name(ino_t inode, char *buf, size_t size)
+static const char *find_netns_name(ino_t inode, char *buf, size_t size)
 {
 	const char *found = NULL;
 	DIR *dir = opendir(NAMES);
@@ -123,7 +123,7 @@ static void visit_inode(struct walk *walk, ino_t inode)
 	char name[NAME_MAX + 1];
 	struct netns ns = {
 		.inode	= inode,
-		.name	= find_name(inode, name, sizeof(name)),
+		.name	= find_netns_name(inode, name, sizeof(name)),
 	};
 
 	walk->visit(&ns, walk->data);

@@ -30,7 +30,7 @@ static void read_name(pid_t pid, char *name, size_t size)
 			name[i] = '?';
 }
 
-static bool add(struct process_list *list, const struct process *process)
+static bool add_process(struct process_list *list, const struct process *process)
 {
 	struct process *bigger;
 
@@ -77,7 +77,7 @@ static bool read_process(struct process_list *list, pid_t pid)
 		if (!*process.name)
 			read_name(pid, process.name, sizeof(process.name));
 		process.fd = atoi(entry->d_name);
-		ok = add(list, &process);
+		ok = add_process(list, &process);
 	}
 	closedir(dir);
 	return ok;
@@ -90,7 +90,7 @@ static int compare_inodes(const void *key, const void *other)
 	return a->inode < b->inode ? -1 : a->inode > b->inode;
 }
 
-static int compare(const void *one, const void *other)
+static int compare_processes(const void *one, const void *other)
 {
 	const struct process *a = one, *b = other;
 	int order = compare_inodes(a, b);
@@ -116,7 +116,7 @@ bool process_list_read(struct process_list *list)
 	if (!ok)
 		process_list_free(list);
 	else if (list->count)
-		qsort(list->process, list->count, sizeof(*list->process), compare);
+		qsort(list->process, list->count, sizeof(*list->process), compare_processes);
 	return ok;
 }
 

@@ -60,7 +60,7 @@ static const struct {
 	{ 0x09990003, "REGBUF",     "RMB registration failed" },
 };
 
-static int find(uint32_t code)
+static int find_reason(uint32_t code)
 {
 	size_t i;
 
@@ -72,14 +72,14 @@ static int find(uint32_t code)
 
 const char *reason_text(uint32_t code)
 {
-	int i = find(code);
+	int i = find_reason(code);
 
 	return i < 0 ? "unknown reason" : reasons[i].text;
 }
 
 const char *reason_name(uint32_t code)
 {
-	int i = find(code);
+	int i = find_reason(code);
 
 	return i < 0 ? "[unknown]" : reasons[i].name;
 }

@@ -12,7 +12,7 @@
 #include "place.h"
 #include "policy.h"
 
-static void complain(const char *text)
+static void print_complaint_line(const char *text)
 {
 	fprintf(stderr, "smc-ismd: %s\n", text);
 }
@@ -23,7 +23,7 @@ static int complain_file(const char *path)
 	return EXIT_FAILURE;
 }
 
-static struct policy *read_policy(const char *path)
+static struct policy *read_policy_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
 	struct policy *policy;
@@ -32,14 +32,14 @@ static struct policy *read_policy(const char *path)
 		complain_file(path);
 		return NULL;
 	}
-	policy = policy_read(file, path, complain, false);
+	policy = policy_read(file, path, print_complaint_line, false);
 	fclose(file);
 	return policy;
 }
 
 int command_check(const char *policy_file)
 {
-	struct policy *policy = read_policy(policy_file);
+	struct policy *policy = read_policy_file(policy_file);
 	char size[SIZE_TEXT];
 	unsigned int i;
 
@@ -104,7 +104,7 @@ static void print_attachment(const struct policy_pair *pair, const char *vm, con
 int command_attach(const char *policy_file, const char *vm, const char *peer,
 		   enum attach_format format)
 {
-	struct policy *policy = read_policy(policy_file);
+	struct policy *policy = read_policy_file(policy_file);
 	const struct policy_pair *pair;
 
 	if (!policy)
@@ -162,12 +162,13 @@ static struct policy *parse_text(char *text, const char *path)
 
 	if (!file)
 		abort();
-	policy = policy_read(file, path, complain, false);
+	policy = policy_read(file, path, print_complaint_line, false);
 	fclose(file);
 	return policy;
 }
 
-static char *extend(const char *text, const struct policy *policy, char **words, int count)
+static char *build_longer_text(const char *text, const struct policy *policy, char **words,
+			       int count)
 {
 	size_t size, length = strlen(text);
 	char *longer = NULL;
@@ -240,10 +241,10 @@ static int replace_file(const char *path, const char *text)
 	return ret;
 }
 
-static int add_pair(const char *path, char *text, const struct policy *policy, char **words,
-		    int count)
+static int append_pair(const char *path, char *text, const struct policy *policy, char **words,
+		       int count)
 {
-	char *longer = extend(text, policy, words, count);
+	char *longer = build_longer_text(text, policy, words, count);
 	struct policy *checked = parse_text(longer, path);
 	int ret = EXIT_FAILURE;
 
@@ -283,7 +284,7 @@ int command_pair(const char *policy_file, char **words, int count)
 		return complain_file(policy_file);
 	policy = parse_text(text, policy_file);
 	if (policy)
-		ret = add_pair(policy_file, text, policy, words, count);
+		ret = append_pair(policy_file, text, policy, words, count);
 	policy_free(policy);
 	free(text);
 	if (ret)

@@ -42,7 +42,7 @@ static void hang_up(struct operator *op)
 	op->sent = 0;
 }
 
-static void answer(struct operator *op)
+static void build_answer(struct operator *op)
 {
 	char *text = NULL;
 	size_t size;
@@ -79,7 +79,7 @@ static bool read_command(struct operator *op)
 		return false;
 	if (end)
 		*end = 0;
-	answer(op);
+	build_answer(op);
 	if (!op->answer)
 		hang_up(op);
 	return op->answer;
@@ -130,7 +130,7 @@ static void turn_away(int listen_fd)
 	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void handle_listener(struct watch *watch, uint32_t events)
+static void handle_control_listener(struct watch *watch, uint32_t events)
 {
 	int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct operator *op;
@@ -153,7 +153,7 @@ void control_init(bool (*execute)(const char *command, FILE *out))
 		operators[i].watch.fd = -1;
 	run_command = execute;
 	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	listener = (struct watch){ .fd = place_listen_control(), .ready = handle_listener };
+	listener = (struct watch){ .fd = place_listen_control(), .ready = handle_control_listener };
 	if (listener.fd < 0)
 		exit(EXIT_FAILURE);
 	loop_add(&listener, EPOLLIN);

@@ -34,14 +34,14 @@ static bool ending, replacing;
 /* Gets policy errors in addition to the journal; NULL: journal only */
 static FILE *complaints;
 
-static void complain(const char *text)
+static void report_policy_error(const char *text)
 {
 	log_line(LOG_ERR, "%s", text);
 	if (complaints)
 		fprintf(complaints, "smc-ismd: %s\n", text);
 }
 
-static struct policy *read_policy(bool lenient)
+static struct policy *open_and_read_policy(bool lenient)
 {
 	FILE *file = fopen(policy_path, "re");
 	struct policy *policy;
@@ -53,10 +53,10 @@ static struct policy *read_policy(bool lenient)
 	}
 	if (!file) {
 		snprintf(text, sizeof(text), "%s: %s", policy_path, strerror(errno));
-		complain(text);
+		report_policy_error(text);
 		return NULL;
 	}
-	policy = policy_read(file, policy_path, complain, lenient);
+	policy = policy_read(file, policy_path, report_policy_error, lenient);
 	fclose(file);
 	return policy;
 }
@@ -95,7 +95,7 @@ static bool has_descriptors(const struct policy *policy)
 		return true;
 	snprintf(text, sizeof(text), "%s: needs %u descriptors, the limit is %lu", policy_path,
 		 need, (unsigned long)limit.rlim_max);
-	complain(text);
+	report_policy_error(text);
 	return false;
 }
 
@@ -111,7 +111,7 @@ static bool has_short_paths(const struct policy *policy)
 			continue;
 		snprintf(text, sizeof(text), "%s: %s and %s: the path of the socket is too long",
 			 policy_path, pair->vm[0]->name, pair->vm[1]->name);
-		complain(text);
+		report_policy_error(text);
 		return false;
 	}
 	return true;
@@ -119,7 +119,7 @@ static bool has_short_paths(const struct policy *policy)
 
 static bool load_policy(bool lenient)
 {
-	struct policy *policy = read_policy(lenient);
+	struct policy *policy = open_and_read_policy(lenient);
 
 	if (!policy)
 		return false;
@@ -134,7 +134,7 @@ static bool load_policy(bool lenient)
 	return true;
 }
 
-static bool reload(FILE *out)
+static bool reload_policy(FILE *out)
 {
 	bool good;
 
@@ -148,7 +148,7 @@ static bool reload(FILE *out)
 	return good;
 }
 
-static bool execute(const char *command, FILE *out)
+static bool execute_command(const char *command, FILE *out)
 {
 	if (!strcmp(command, "status"))
 		status_text(out, &service);
@@ -157,7 +157,7 @@ static bool execute(const char *command, FILE *out)
 	else if (!strcmp(command, "status openmetrics"))
 		status_openmetrics(out, &service);
 	else if (!strcmp(command, "reload"))
-		return reload(out);
+		return reload_policy(out);
 	else
 		return false;
 	return true;
@@ -169,7 +169,7 @@ static void handle_signal(struct watch *watch, uint32_t events)
 
 	while (read(watch->fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP)
-			reload(NULL);
+			reload_policy(NULL);
 		else if (info.ssi_signo == SIGUSR2)
 			replacing = true;
 		else
@@ -213,7 +213,7 @@ static const char *own_program(void)
 	return path;
 }
 
-static void start(const char *state_folder)
+static void start_service(const char *state_folder)
 {
 	bool successor;
 
@@ -236,7 +236,7 @@ static void start(const char *state_folder)
 	 */
 	if (!load_policy(!successor) && !successor)
 		exit(EXIT_FAILURE);
-	control_init(execute);
+	control_init(execute_command);
 	keep_tell("READY=1");
 }
 
@@ -247,7 +247,7 @@ int daemon_run(const char *policy_file, const char *state_folder, char **argv)
 
 	policy_path = policy_file;
 	loop_init();
-	start(state_folder);
+	start_service(state_folder);
 	while (!ending) {
 		pairs_sweep();
 		again = pairs_retry();

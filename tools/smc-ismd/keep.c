@@ -28,7 +28,7 @@ static struct kept_fd *table;
 static size_t used, size;
 static int manager = -1;
 
-static struct kept_fd *find_name(const char *name)
+static struct kept_fd *find_kept_fd(const char *name)
 {
 	size_t i;
 
@@ -38,7 +38,7 @@ static struct kept_fd *find_name(const char *name)
 	return NULL;
 }
 
-static void append(const char *name, int fd, bool taken)
+static void append_fd(const char *name, int fd, bool taken)
 {
 	if (used == size) {
 		size = size ? 2 * size : 64;
@@ -87,7 +87,7 @@ static void read_handed_over(void)
 	for (fd = FIRST_FD; fd < last; fd++) {
 		name = names ? strsep(&names, ":") : NULL;
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		append(name ? name : "", fd, false);
+		append_fd(name ? name : "", fd, false);
 	}
 }
 
@@ -142,7 +142,7 @@ int keep_take(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(name, sizeof(name), format, args);
 	va_end(args);
-	entry = find_name(name);
+	entry = find_kept_fd(name);
 	if (!entry || entry->taken)
 		return -1;
 	entry->taken = true;
@@ -157,7 +157,7 @@ void keep_add(int fd, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(name, sizeof(name), format, args);
 	va_end(args);
-	append(name, fd, true);
+	append_fd(name, fd, true);
 	/*
 	 * FDPOLL=0: the manager must keep the descriptor after a client has hung up, because the
 	 * client may still have unread messages and can fill its eventfds.
@@ -168,7 +168,7 @@ void keep_add(int fd, const char *format, ...)
 
 static void remove_name(const char *name)
 {
-	struct kept_fd *entry = find_name(name);
+	struct kept_fd *entry = find_kept_fd(name);
 	char text[KEEP_NAME + 32];
 
 	if (entry)
@@ -202,7 +202,7 @@ void keep_drop_rest(void)
 		snprintf(name, sizeof(name), "%s", table[i].name);
 		table[i] = table[--used];
 		/* remove it from the store, unless a new descriptor has the same name */
-		if (name[0] && !find_name(name))
+		if (name[0] && !find_kept_fd(name))
 			remove_name(name);
 	}
 }

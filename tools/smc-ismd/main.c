@@ -25,7 +25,7 @@ static struct options {
 } opts = { .policy = POLICY_FILE, .run = RUN_FOLDER, .state = STATE_FOLDER,
 	   .status = "status" };
 
-static void usage(FILE *out)
+static void print_ismd_usage(FILE *out)
 {
 	fputs("Usage: smc-ismd [OPTIONS] COMMAND\n"
 	      "\n"
@@ -50,32 +50,32 @@ static void usage(FILE *out)
 	      "  -v, --version           show the version\n", out);
 }
 
-static int run(char **words, int count)
+static int run_daemon(char **words, int count)
 {
 	return daemon_run(opts.policy, opts.state, opts.argv);
 }
 
-static int check(char **words, int count)
+static int run_check(char **words, int count)
 {
 	return command_check(opts.policy);
 }
 
-static int status(char **words, int count)
+static int run_status(char **words, int count)
 {
 	return control_ask(opts.status, stdout);
 }
 
-static int reload(char **words, int count)
+static int run_reload(char **words, int count)
 {
 	return control_ask("reload", stdout);
 }
 
-static int pair(char **words, int count)
+static int run_pair(char **words, int count)
 {
 	return command_pair(opts.policy, words, count);
 }
 
-static int attach(char **words, int count)
+static int run_attach(char **words, int count)
 {
 	return command_attach(opts.policy, words[0], words[1], opts.format);
 }
@@ -85,15 +85,15 @@ static const struct command {
 	int least, most;	/* number of arguments */
 	int (*function)(char **words, int count);
 } commands[] = {
-	{ "attach",	2, 2, attach },
-	{ "check",	0, 0, check },
-	{ "pair",	2, 4, pair },
-	{ "reload",	0, 0, reload },
-	{ "run",	0, 0, run },
-	{ "status",	0, 0, status },
+	{ "attach",	2, 2, run_attach },
+	{ "check",	0, 0, run_check },
+	{ "pair",	2, 4, run_pair },
+	{ "reload",	0, 0, run_reload },
+	{ "run",	0, 0, run_daemon },
+	{ "status",	0, 0, run_status },
 };
 
-static int execute(char **words, int count)
+static int execute_words(char **words, int count)
 {
 	size_t i;
 
@@ -104,7 +104,7 @@ static int execute(char **words, int count)
 		    count <= command->most + 1)
 			return command->function(words + 1, count - 1);
 	}
-	usage(stderr);
+	print_ismd_usage(stderr);
 	return EXIT_USAGE;
 }
 
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 			opts.policy = optarg;
 			break;
 		case 'h':
-			usage(stdout);
+			print_ismd_usage(stdout);
 			return EXIT_SUCCESS;
 		case 'j':
 			opts.status = "status json";
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 			opts.format = ATTACH_XML;
 			break;
 		default:
-			usage(stderr);
+			print_ismd_usage(stderr);
 			return EXIT_USAGE;
 		}
 	}
@@ -164,5 +164,5 @@ int main(int argc, char **argv)
 			opts.run);
 		return EXIT_USAGE;
 	}
-	return execute(argv + optind, argc - optind);
+	return execute_words(argv + optind, argc - optind);
 }

@@ -34,7 +34,7 @@ static struct pair *pairs;
 static bool retry, in_flight_logged;
 static unsigned int joins_in_a_row = JOINS_DEFAULT;
 
-static struct end *other(const struct end *end)
+static struct end *get_other_end(const struct end *end)
 {
 	return &end->pair->end[!end->side];
 }
@@ -55,7 +55,7 @@ bool end_has_queue(const struct end *end)
 bool end_is_behind(const struct end *end)
 {
 	return end->client.fd >= 0 &&
-	       protocol_next(&end->kept->progress, end->kept->id, other(end)->kept->id,
+	       protocol_next(&end->kept->progress, end->kept->id, get_other_end(end)->kept->id,
 			     end->pair->kept->vectors).kind != MESSAGE_NONE;
 }
 
@@ -105,7 +105,7 @@ static void log_in_flight(const struct end *waits)
 		client_log(first, LOG_ERR, "is the first of them");
 }
 
-static void tell(struct end *end)
+static void tell_client(struct end *end)
 {
 	if (end->client.fd < 0 || client_tell(end))
 		return;
@@ -170,7 +170,7 @@ static void forget_vectors(struct end *end, uint32_t id)
 	client_close_vectors(end);
 }
 
-static void admit(struct end *end);
+static void admit_client(struct end *end);
 
 /* The former client has the last number given out, because no other client is accepted meanwhile */
 static void close_former(struct end *end)
@@ -186,7 +186,7 @@ static void handle_former(struct watch *watch, uint32_t events)
 	if (client_has_unread(watch->fd))
 		return;
 	close_former(end);
-	admit(end);
+	admit_client(end);
 }
 
 /* A client that hangs up may hold unread messages, and could connect again to get more of them. */
@@ -200,7 +200,7 @@ static void close_client(struct end *end, uint32_t id)
 	loop_close(&end->client);
 }
 
-static void leave(struct end *end)
+static void handle_leave(struct end *end)
 {
 	struct pair *pair = end->pair;
 	uint32_t id = end->kept->id;
@@ -210,15 +210,15 @@ static void leave(struct end *end)
 	end->kept->id = 0;
 	state_barrier();
 	write_presence(end);
-	tell(other(end));
-	client_ring(other(end));
+	tell_client(get_other_end(end));
+	client_ring(get_other_end(end));
 	forget_vectors(end, id);
 	close_client(end, id);
 	drop_memory(pair);
 	end->refused = false;
-	other(end)->refused = false;
-	admit(end);
-	admit(other(end));
+	get_other_end(end)->refused = false;
+	admit_client(end);
+	admit_client(get_other_end(end));
 }
 
 static void handle_client(struct watch *watch, uint32_t events)
@@ -226,9 +226,9 @@ static void handle_client(struct watch *watch, uint32_t events)
 	struct end *end = watch->owner;
 
 	if (events & (EPOLLHUP | EPOLLERR))
-		leave(end);
+		handle_leave(end);
 	else
-		tell(end);
+		tell_client(end);
 }
 
 static void watch_client(struct end *end)
@@ -238,7 +238,7 @@ static void watch_client(struct end *end)
 	loop_add(&end->client, EPOLLOUT | EPOLLET);
 }
 
-static void refuse(struct end *end, const char *why)
+static void refuse_client(struct end *end, const char *why)
 {
 	if (!end->refused)
 		client_log(end, LOG_ERR, "must wait: %s", why);
@@ -251,21 +251,21 @@ static void refuse(struct end *end, const char *why)
  *
  * Return: its number, or 0.
  */
-static uint32_t prepare(struct end *end)
+static uint32_t prepare_client(struct end *end)
 {
 	struct pair *pair = end->pair;
 	unsigned int i;
 	uint32_t id;
 
 	if (!make_memory(pair) || !client_make_vectors(end, pair->kept->vectors)) {
-		refuse(end, strerror(errno));
+		refuse_client(end, strerror(errno));
 		retry = true;
 		return 0;
 	}
-	id = protocol_number(&end->kept->numbers, end->side, other(end)->client.fd >= 0);
+	id = protocol_number(&end->kept->numbers, end->side, get_other_end(end)->client.fd >= 0);
 	if (!id) {
 		client_close_vectors(end);
-		refuse(end, "the other machine has seen all numbers, and has to go first");
+		refuse_client(end, "the other machine has seen all numbers, and has to go first");
 		return 0;
 	}
 	for (i = 0; i < pair->kept->vectors; i++)
@@ -293,14 +293,14 @@ static bool accept_client(struct end *end, uint32_t id)
 	kept->id = 0;
 	state_barrier();
 	if (errno != EAGAIN) {
-		refuse(end, strerror(errno));
+		refuse_client(end, strerror(errno));
 		retry = true;
 	}
 	forget_vectors(end, id);
 	return false;
 }
 
-static uint64_t milliseconds(void)
+static uint64_t get_milliseconds(void)
 {
 	struct timespec now;
 
@@ -311,7 +311,7 @@ static uint64_t milliseconds(void)
 /* Limit the rate: each client causes messages to the service manager and lines in the journal */
 static bool has_patience(struct end *end)
 {
-	if (rate_allows(&end->joins, milliseconds(), joins_in_a_row))
+	if (rate_allows(&end->joins, get_milliseconds(), joins_in_a_row))
 		return true;
 	if (!end->quiet)
 		client_log(end, LOG_WARNING,
@@ -323,7 +323,7 @@ static bool has_patience(struct end *end)
 
 static void log_arrival(struct end *end)
 {
-	if (end->quiet && rate_is_calm(&end->joins, milliseconds())) {
+	if (end->quiet && rate_is_calm(&end->joins, get_milliseconds())) {
 		client_log(end, LOG_NOTICE, "connected %u times without a log line", end->unlogged);
 		end->unlogged = 0;
 		end->quiet = false;
@@ -334,18 +334,18 @@ static void log_arrival(struct end *end)
 		client_log_arrival(end);
 }
 
-static void welcome(struct end *end)
+static void welcome_client(struct end *end)
 {
 	end->kept->joins++;
-	other(end)->kept->numbers.since = other(end)->client.fd >= 0;
+	get_other_end(end)->kept->numbers.since = get_other_end(end)->client.fd >= 0;
 	end->refused = false;
 	write_presence(end);
 	log_arrival(end);
-	rate_count(&end->joins, milliseconds());
+	rate_count(&end->joins, get_milliseconds());
 	watch_client(end);
-	tell(end);
-	tell(other(end));
-	client_ring(other(end));
+	tell_client(end);
+	tell_client(get_other_end(end));
+	client_ring(get_other_end(end));
 }
 
 /*
@@ -358,36 +358,36 @@ static bool has_budget(struct end *end)
 	struct rlimit limit;
 
 	if (end->former.fd >= 0) {
-		refuse(end, "the client before has hung up and not read all");
+		refuse_client(end, "the client before has hung up and not read all");
 		return false;
 	}
 	if (getrlimit(RLIMIT_NOFILE, &limit) || count <= limit.rlim_cur)
 		return true;
-	refuse(end, "too many descriptors would be in flight");
+	refuse_client(end, "too many descriptors would be in flight");
 	retry = true;
 	return false;
 }
 
-static void admit(struct end *end)
+static void admit_client(struct end *end)
 {
 	uint32_t id;
 
 	if (!end->pair->allowed || end->client.fd >= 0 || end->listener.fd < 0 ||
 	    !is_pending(end->listener.fd) || !has_budget(end) || !has_patience(end))
 		return;
-	id = prepare(end);
+	id = prepare_client(end);
 	if (id && accept_client(end, id))
-		welcome(end);
+		welcome_client(end);
 	else
 		drop_memory(end->pair);
 }
 
-static void handle_listener(struct watch *watch, uint32_t events)
+static void handle_vm_listener(struct watch *watch, uint32_t events)
 {
 	struct end *end = watch->owner;
 
 	if (end->client.fd < 0)
-		admit(end);
+		admit_client(end);
 	else if (end_has_queue(end) && !end->quiet)
 		client_log(end, LOG_WARNING, "is connected already: a second client waits");
 }
@@ -428,7 +428,7 @@ static void init_end(struct pair *pair, uint32_t side)
 	end->side = side;
 	end->kept = &pair->kept->end[side];
 	end->user = NO_USER;
-	end->listener = (struct watch){ .fd = -1, .ready = handle_listener, .owner = end };
+	end->listener = (struct watch){ .fd = -1, .ready = handle_vm_listener, .owner = end };
 	end->client = (struct watch){ .fd = -1, .ready = handle_client, .owner = end };
 	end->former = (struct watch){ .fd = -1, .ready = handle_former, .owner = end };
 	for (i = 0; i < SMC_ISM_SHMEM_VECTORS_MAX; i++)
@@ -489,13 +489,13 @@ static void adopt_clients(struct pair *pair)
 	for (side = 0; side < 2; side++) {
 		end = &pair->end[side];
 		if (end->kept->id && !there[side])
-			leave(end);
+			handle_leave(end);
 		/* an earlier process may have been killed during this */
 		if (pair->memory >= 0)
 			write_presence(end);
 	}
 	for (side = 0; side < 2; side++) {
-		tell(&pair->end[side]);
+		tell_client(&pair->end[side]);
 		client_ring(&pair->end[side]);
 	}
 }
@@ -588,7 +588,7 @@ static void apply_pair(const struct policy_pair *wanted)
 	for (side = 0; side < 2; side++) {
 		pair->end[side].user = wanted->vm[side]->user;
 		open_listener(&pair->end[side]);
-		admit(&pair->end[side]);
+		admit_client(&pair->end[side]);
 	}
 }
 
@@ -640,8 +640,8 @@ bool pairs_retry(void)
 	retry = false;
 	for (pair = pairs; pair; pair = pair->next) {
 		for (side = 0; side < 2; side++) {
-			admit(&pair->end[side]);
-			tell(&pair->end[side]);
+			admit_client(&pair->end[side]);
+			tell_client(&pair->end[side]);
 		}
 	}
 	in_flight_logged = in_flight_logged && retry;

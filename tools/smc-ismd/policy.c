@@ -306,8 +306,8 @@ static void count_pair(struct reader *r, struct policy_vm *vm)
 		complain(r, "%s has more than %u pairs", vm->name, VM_PAIRS_MAX);
 }
 
-static void add_pair(struct reader *r, struct policy_vm *a, struct policy_vm *b,
-		     const struct attributes *attributes)
+static void add_policy_pair(struct reader *r, struct policy_vm *a, struct policy_vm *b,
+			    const struct attributes *attributes)
 {
 	struct policy *policy = r->policy;
 	bool swap = strcmp(a->name, b->name) > 0;
@@ -362,7 +362,8 @@ static void read_pairs(struct reader *r, char **words, int count)
 		return;
 	for (i = 2; i < count; i++)
 		for (j = 1; j < i; j++)
-			add_pair(r, find_vm(r->policy, words[j]), find_vm(r->policy, words[i]), &a);
+			add_policy_pair(r, find_vm(r->policy, words[j]),
+					find_vm(r->policy, words[i]), &a);
 }
 
 static const struct {

@@ -4,7 +4,7 @@
 /* Number of even, or odd, machine numbers; 0 and 1 are not used */
 #define NUMBERS	(SMC_ISM_SHMEM_ID_MAX / 2)
 
-static struct message hello(uint32_t done, uint32_t id)
+static struct message get_hello(uint32_t done, uint32_t id)
 {
 	static const enum message_kind kinds[] = { MESSAGE_VERSION, MESSAGE_ID, MESSAGE_MEMORY };
 	const int64_t numbers[] = { IVSHMEM_VERSION, id, IVSHMEM_MEMORY };
@@ -16,7 +16,7 @@ struct message protocol_next(const struct progress *progress, uint32_t id, uint3
 			     uint32_t vectors)
 {
 	if (progress->hello < 3)
-		return hello(progress->hello, id);
+		return get_hello(progress->hello, id);
 	if (progress->told && progress->told != peer)
 		return (struct message){ .kind = MESSAGE_LEAVE, .number = progress->told };
 	if (peer && progress->vectors < vectors)

@@ -173,7 +173,7 @@ static uint64_t end_behind(const struct end *end)
 	return end_is_behind(end);
 }
 
-static uint64_t end_waiting(const struct end *end)
+static uint64_t get_end_waiting(const struct end *end)
 {
 	return end_has_queue(end);
 }
@@ -199,7 +199,7 @@ static const struct metric metrics[] = {
 	  .of_end = end_rings },
 	{ "smc_ismd_behind", "gauge", "It does not read what changed.", .of_end = end_behind },
 	{ "smc_ismd_waiting", "gauge", "A second client waits for its place.",
-	  .of_end = end_waiting },
+	  .of_end = get_end_waiting },
 };
 
 /* names of machines need no quoting */

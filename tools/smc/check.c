@@ -29,8 +29,8 @@ enum status {
 	UNKNOWN		= 2,
 };
 
-static int finish(struct report *report, enum status status, const char *mode,
-		  const char *text)
+static int finish_report(struct report *report, enum status status, const char *mode,
+			 const char *text)
 {
 	report_end(report, mode, text);
 	return status;
@@ -56,7 +56,7 @@ static bool check_kernel(struct report *report)
 }
 
 /* Returns: number of entries of one type, or -1 if the kernel does not answer */
-static int count(struct genl *g, int command, int type)
+static int count_entries(struct genl *g, int command, int type)
 {
 	const struct nlattr *tb[SMC_GEN_MAX + 1];
 	struct netlink_list list;
@@ -72,7 +72,7 @@ static int count(struct genl *g, int command, int type)
 	return number;
 }
 
-static bool limited(struct genl *g)
+static bool is_handshake_limited(struct genl *g)
 {
 	const struct nlattr *tb[SMC_NLA_HS_LIMITATION_MAX + 1];
 	struct netlink_list list;
@@ -124,15 +124,15 @@ static void check_configuration(struct report *report, const struct situation *s
 			       "the kernel does not list devices");
 		return;
 	}
-	ism = count(&g, SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD);
-	rdma = count(&g, SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR);
+	ism = count_entries(&g, SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD);
+	rdma = count_entries(&g, SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR);
 	if (ism > 0 || rdma > 0)
 		report_finding(report, GOOD, "devices", NULL, "%d for SMC-D, %d for SMC-R",
 			       ism > 0 ? ism : 0, rdma > 0 ? rdma : 0);
 	else
 		report_finding(report, NOTE, "devices", advice(0x03030000, situation),
 			       "neither SMC-D nor SMC-R has a device");
-	if (limited(&g))
+	if (is_handshake_limited(&g))
 		report_finding(report, NOTE, "limit",
 			       "\"smcd hslimit disable\" switches it off.",
 			       "while many handshakes are pending, connections use TCP");
@@ -175,7 +175,7 @@ static void check_local(struct report *report, struct situation *situation)
 	check_variants(report, situation);
 }
 
-static bool check_tcp(struct report *report, const struct endpoint *ep)
+static bool check_tcp_connect(struct report *report, const struct endpoint *ep)
 {
 	int fd = endpoint_connect(ep, ep->addr.ss_family, 0);
 
@@ -220,14 +220,15 @@ static int judge_by_option(struct report *report, int fd)
 	if (is_smc_socket(fd)) {
 		report_finding(report, GOOD, "smc", load_diag,
 			       "the connection uses SMC; the kernel does not show which kind");
-		return finish(report, USES_SMC, "SMC", "A connection to there uses SMC.");
+		return finish_report(report, USES_SMC, "SMC", "A connection to there uses SMC.");
 	}
 	report_finding(report, BAD, "smc", load_diag,
 		       "the connection uses TCP; the kernel does not show why");
-	return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
+	return finish_report(report, USES_TCP, "TCP", "A connection to there uses TCP.");
 }
 
-static void explain(struct report *report, struct situation *situation, const struct sock *sk)
+static void explain_fallback(struct report *report, struct situation *situation,
+			     const struct sock *sk)
 {
 	uint32_t reason = sk->fallback.reason;
 	uint32_t peer = sk->fallback.peer_diagnosis;
@@ -245,7 +246,7 @@ static void explain(struct report *report, struct situation *situation, const st
 			       reason_text(reason));
 }
 
-static int judge(struct report *report, struct situation *situation, int fd)
+static int judge_connection(struct report *report, struct situation *situation, int fd)
 {
 	struct sock sk;
 
@@ -254,13 +255,13 @@ static int judge(struct report *report, struct situation *situation, int fd)
 	switch (sk.base.diag_mode) {
 	case SMC_DIAG_MODE_SMCD:
 		report_finding(report, GOOD, "smc", NULL, "the connection uses SMC-D");
-		return finish(report, USES_SMC, "SMCD", "A connection to there uses SMC-D.");
+		return finish_report(report, USES_SMC, "SMCD", "A connection to there uses SMC-D.");
 	case SMC_DIAG_MODE_SMCR:
 		report_finding(report, GOOD, "smc", NULL, "the connection uses SMC-R");
-		return finish(report, USES_SMC, "SMCR", "A connection to there uses SMC-R.");
+		return finish_report(report, USES_SMC, "SMCR", "A connection to there uses SMC-R.");
 	default:
-		explain(report, situation, &sk);
-		return finish(report, USES_TCP, "TCP", "A connection to there uses TCP.");
+		explain_fallback(report, situation, &sk);
+		return finish_report(report, USES_TCP, "TCP", "A connection to there uses TCP.");
 	}
 }
 
@@ -274,9 +275,9 @@ static int check_smc(struct report *report, struct situation *situation,
 		report_finding(report, BAD, "smc", "The kernel log may say more.",
 			       "TCP works, but an SMC socket cannot connect: %s",
 			       strerror(-fd));
-		return finish(report, UNKNOWN, NULL, "There is no connection to there.");
+		return finish_report(report, UNKNOWN, NULL, "There is no connection to there.");
 	}
-	status = judge(report, situation, fd);
+	status = judge_connection(report, situation, fd);
 	close(fd);
 	return status;
 }
@@ -300,17 +301,17 @@ int check(char *target, int family, bool json)
 	problem = endpoint_resolve(&ep, family);
 	if (problem) {
 		report_finding(&report, BAD, "address", NULL, "%s: %s", ep.host, problem);
-		return finish(&report, UNKNOWN, NULL, "There is no such host or port.");
+		return finish_report(&report, UNKNOWN, NULL, "There is no such host or port.");
 	}
 	situation.is_local = endpoint_is_local(&ep);
 	report_finding(&report, GOOD, "address", NULL, "%s is %s%s", ep.host, ep.text,
 		       situation.is_local ? ", this host" : "");
 	if (!ep.port)
-		return finish(&report, smc ? UNKNOWN : USES_TCP, smc ? NULL : "TCP",
-			      "Name a port with a listening server to learn more.");
-	if (!check_tcp(&report, &ep))
-		return finish(&report, UNKNOWN, NULL, "There is no connection to there.");
+		return finish_report(&report, smc ? UNKNOWN : USES_TCP, smc ? NULL : "TCP",
+				     "Name a port with a listening server to learn more.");
+	if (!check_tcp_connect(&report, &ep))
+		return finish_report(&report, UNKNOWN, NULL, "There is no connection to there.");
 	if (!smc)
-		return finish(&report, USES_TCP, "TCP", "A connection to there uses TCP.");
+		return finish_report(&report, USES_TCP, "TCP", "A connection to there uses TCP.");
 	return check_smc(&report, &situation, &ep);
 }

@@ -12,7 +12,7 @@
 
 #define EXIT_USAGE	2
 
-static void usage(FILE *out)
+static void print_smc_usage(FILE *out)
 {
 	fputs("Usage: smc [OPTIONS] check HOST[:PORT]\n"
 	      "       smc on | off | status ...     see \"smc on --help\"\n"
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 			family = AF_INET6;
 			break;
 		case 'h':
-			usage(stdout);
+			print_smc_usage(stdout);
 			return EXIT_SUCCESS;
 		case 'j':
 			json = true;
@@ -60,12 +60,12 @@ int main(int argc, char **argv)
 			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smc");
 			return EXIT_SUCCESS;
 		default:
-			usage(stderr);
+			print_smc_usage(stderr);
 			return EXIT_USAGE;
 		}
 	}
 	if (argc - optind != 2 || strcmp(argv[optind], "check")) {
-		usage(stderr);
+		print_smc_usage(stderr);
 		return EXIT_USAGE;
 	}
 	return check(argv[optind + 1], family, json);

@@ -55,7 +55,7 @@ static const struct option long_options[] = {
 	{ }
 };
 
-static void usage(FILE *out)
+static void print_pnet_usage(FILE *out)
 {
 	fputs("Usage: smc_pnet [-j] [-s [ID]]\n"
 	      "       smc_pnet -a ID [-I INTERFACE] [-D DEVICE [-P PORT]]\n"
@@ -78,7 +78,7 @@ static void usage(FILE *out)
 
 static void __attribute__((noreturn)) usage_error(void)
 {
-	usage(stderr);
+	print_pnet_usage(stderr);
 	exit(EXIT_FAILURE);
 }
 
@@ -115,7 +115,7 @@ static const char *optional_word(int argc, char **argv)
 	return NULL;
 }
 
-static void parse_options(int argc, char **argv)
+static void parse_pnet_options(int argc, char **argv)
 {
 	int opt;
 
@@ -135,7 +135,7 @@ static void parse_options(int argc, char **argv)
 			set_action(FLUSH, NULL);
 			break;
 		case 'h':
-			usage(stdout);
+			print_pnet_usage(stdout);
 			exit(EXIT_SUCCESS);
 		case 'I':
 			opts.interface = optarg;
@@ -162,7 +162,7 @@ static void parse_options(int argc, char **argv)
 	}
 }
 
-static void check_options(void)
+static void check_pnet_options(void)
 {
 	if (opts.action != ADD) {
 		if (opts.interface)
@@ -200,7 +200,7 @@ static const char *error_text(int error)
 	}
 }
 
-static int complain(const struct genl *g)
+static int print_pnet_error(const struct genl *g)
 {
 	fprintf(stderr, "smc_pnet: %s\n",
 		g->nl.trouble ? g->nl.trouble : error_text(g->nl.error));
@@ -222,7 +222,7 @@ static void decode_name(char *buf, size_t size, const struct nlattr *attr)
 		strcpy(buf, NO_NAME);
 }
 
-static bool decode(struct entry *entry, const struct nlmsghdr *msg)
+static bool decode_entry(struct entry *entry, const struct nlmsghdr *msg)
 {
 	const struct nlattr *tb[SMC_PNETID_MAX + 1];
 
@@ -256,7 +256,7 @@ static void json_entry(struct json *j, const struct entry *entry)
 	json_object_end(j);
 }
 
-static void print_list(const struct netlink_list *list)
+static void print_entries(const struct netlink_list *list)
 {
 	struct json j = { .out = stdout };
 	struct entry entry;
@@ -265,7 +265,7 @@ static void print_list(const struct netlink_list *list)
 	if (opts.json)
 		json_array(&j, NULL);
 	for (i = 0; i < list->count; i++) {
-		if (!decode(&entry, list->msg[i]))
+		if (!decode_entry(&entry, list->msg[i]))
 			continue;
 		if (opts.json)
 			json_entry(&j, &entry);
@@ -289,7 +289,7 @@ static void put_id(struct nl_msg *msg, const char *id)
 	free(copy);
 }
 
-static struct nl_msg *build(struct genl *g)
+static struct nl_msg *build_request(struct genl *g)
 {
 	static const int commands[] = {
 		[SHOW]		= SMC_PNETID_GET,
@@ -314,9 +314,9 @@ static struct nl_msg *build(struct genl *g)
 	return msg;
 }
 
-static int run(struct genl *g)
+static int run_action(struct genl *g)
 {
-	struct nl_msg *msg = build(g);
+	struct nl_msg *msg = build_request(g);
 	struct netlink_list list = { 0 };
 	int ret;
 
@@ -326,9 +326,9 @@ static int run(struct genl *g)
 		ret = netlink_request(&g->nl, msg);
 	nlmsg_free(msg);
 	if (ret)
-		return complain(g);
+		return print_pnet_error(g);
 	if (opts.action == SHOW)
-		print_list(&list);
+		print_entries(&list);
 	netlink_list_free(&list);
 	return EXIT_SUCCESS;
 }
@@ -338,15 +338,15 @@ int main(int argc, char **argv)
 	struct genl g;
 	int ret;
 
-	parse_options(argc, argv);
-	check_options();
+	parse_pnet_options(argc, argv);
+	check_pnet_options();
 	ret = genl_open(&g, SMCR_GENL_FAMILY_NAME);
 	if (ret) {
 		fprintf(stderr, "smc_pnet: %s\n",
 			ret == -ENOENT ? "SMC module not loaded" : strerror(-ret));
 		return EXIT_FAILURE;
 	}
-	ret = run(&g);
+	ret = run_action(&g);
 	genl_close(&g);
 	return ret;
 }

@@ -61,7 +61,7 @@ static _Atomic enum { UNKNOWN, BY_FAMILY, BY_PROTOCOL } name;
 
 /* One write() per line, so that lines of several processes do not mix */
 __attribute__((format(printf, 1, 2)))
-static void debug(const char *fmt, ...)
+static void print_debug_line(const char *fmt, ...)
 {
 	static const char prefix[] = "libsmc-preload: ";
 	char line[160];
@@ -103,7 +103,7 @@ static int size_from_env(const char *name)
 		end++;
 	}
 	if (*end || *text < '0' || *text > '9') {
-		debug("%s='%s' is not a size, ignored\n", name, text);
+		print_debug_line("%s='%s' is not a size, ignored\n", name, text);
 		return 0;
 	}
 	return value > INT_MAX ? INT_MAX : (int)value;
@@ -153,9 +153,9 @@ static void set_buffer(int fd, int option, int size)
 		return;
 	/* The kernel clips the value; on failure the default stays */
 	if (setsockopt(fd, SOL_SOCKET, option, &size, sizeof(size)))
-		debug("sockopt %d failed: %s\n", option, strerror(errno));
+		print_debug_line("sockopt %d failed: %s\n", option, strerror(errno));
 	else
-		debug("sockopt %d set to %d\n", option, size);
+		print_debug_line("sockopt %d set to %d\n", option, size);
 }
 
 static int by_family(int domain, int type)
@@ -212,13 +212,13 @@ static int any_socket(int domain, int type)
 }
 
 /* Returns: the descriptor of an SMC socket, or -1 if the caller should create a TCP socket */
-static int smc_socket(int domain, int type)
+static int open_smc_socket(int domain, int type)
 {
 	long now = monotonic_seconds();
 	int fd;
 
 	if (now < atomic_load_explicit(&retry_after, memory_order_relaxed)) {
-		debug("AF_SMC not available, using TCP\n");
+		print_debug_line("AF_SMC not available, using TCP\n");
 		return -1;
 	}
 	fd = any_socket(domain, type);
@@ -226,10 +226,10 @@ static int smc_socket(int domain, int type)
 		if (errno == EAFNOSUPPORT)
 			atomic_store_explicit(&retry_after, now + RETRY_SECONDS,
 					      memory_order_relaxed);
-		debug("AF_SMC not available (%s), using TCP\n", strerror(errno));
+		print_debug_line("AF_SMC not available (%s), using TCP\n", strerror(errno));
 		return -1;
 	}
-	debug("map sock to AF_SMC\n");
+	print_debug_line("map sock to AF_SMC\n");
 	set_buffer(fd, SO_SNDBUF, conf.sndbuf);
 	set_buffer(fd, SO_RCVBUF, conf.rcvbuf);
 	return fd;
@@ -245,7 +245,7 @@ int socket(int domain, int type, int protocol)
 	if (!conf.next_socket)
 		read_conf();
 	if (is_tcp(domain, type, protocol)) {
-		fd = smc_socket(domain, type);
+		fd = open_smc_socket(domain, type);
 		errno = saved_errno;
 		if (fd >= 0)
 			return fd;

@@ -37,7 +37,7 @@ static const char *progname = "smc_run";
 static bool may_use_smc = true;
 
 __attribute__((format(printf, 1, 2)))
-static void obstacle(const char *fmt, ...)
+static void report_obstacle(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -49,7 +49,7 @@ static void obstacle(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-static void usage(FILE *out)
+static void print_run_usage(FILE *out)
 {
 	fprintf(out,
 		"Usage: %s [-d] [-h] [-r SIZE] [-t SIZE] [-v] COMMAND [ARGS]\n"
@@ -106,7 +106,7 @@ static void raise_limit(const char *file, uint64_t size)
 	fclose(f);
 }
 
-static void parse_options(int argc, char **argv)
+static void parse_run_options(int argc, char **argv)
 {
 	bool debug = false;
 	int opt;
@@ -117,7 +117,7 @@ static void parse_options(int argc, char **argv)
 			debug = true;
 			break;
 		case 'h':
-			usage(stdout);
+			print_run_usage(stdout);
 			exit(EXIT_SUCCESS);
 		case 'r':
 			raise_limit("/proc/sys/net/core/rmem_max", parse_size(optarg));
@@ -131,7 +131,7 @@ static void parse_options(int argc, char **argv)
 			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smc_run");
 			exit(EXIT_SUCCESS);
 		default:	/* getopt() has printed the option */
-			usage(stderr);
+			print_run_usage(stderr);
 			exit(EXIT_FAILURE);
 		}
 	}
@@ -188,12 +188,12 @@ static void set_preload(const char *library)
 	char *list;
 
 	if (!library) {
-		obstacle("%s not found", LIBRARY);
+		report_obstacle("%s not found", LIBRARY);
 		return;
 	}
 	if (strpbrk(library, ": ")) {
-		obstacle("%s cannot be preloaded: blank or colon in its path",
-			 library);
+		report_obstacle("%s cannot be preloaded: blank or colon in its path",
+				library);
 		return;
 	}
 	if (others && *others) {
@@ -214,9 +214,9 @@ static void probe_kernel(void)
 	if (fd >= 0)
 		close(fd);
 	else if (errno == EAFNOSUPPORT)
-		obstacle("no SMC in this kernel: module smc is missing or cannot be loaded");
+		report_obstacle("no SMC in this kernel: module smc is missing or cannot be loaded");
 	else
-		obstacle("cannot open an SMC socket: %s", strerror(errno));
+		report_obstacle("cannot open an SMC socket: %s", strerror(errno));
 }
 
 static void check_target(const char *path, bool trusted)
@@ -224,11 +224,11 @@ static void check_target(const char *path, bool trusted)
 	char *reason = target_obstacle(path, trusted);
 
 	if (reason)
-		obstacle("%s %s: its sockets cannot be mapped", path, reason);
+		report_obstacle("%s %s: its sockets cannot be mapped", path, reason);
 	free(reason);
 }
 
-static bool strict(void)
+static bool is_strict(void)
 {
 	const char *text = getenv("SMC_RUN_STRICT");
 
@@ -236,7 +236,7 @@ static bool strict(void)
 }
 
 /* Returns: 0, or the exit status if the command must not be executed */
-static int prepare(const char *command, const char *path)
+static int prepare_environment(const char *command, const char *path)
 {
 	const char *library;
 	bool trusted;
@@ -247,7 +247,7 @@ static int prepare(const char *command, const char *path)
 	set_preload(library);
 	if (may_use_smc)
 		return EXIT_SUCCESS;
-	if (strict()) {
+	if (is_strict()) {
 		fprintf(stderr, "%s: not running %s (SMC_RUN_STRICT)\n", progname,
 			command);
 		return EXIT_FAILURE;
@@ -263,17 +263,17 @@ int main(int argc, char **argv)
 
 	if (argc > 0)
 		progname = basename(argv[0]);
-	parse_options(argc, argv);
+	parse_run_options(argc, argv);
 	if (optind >= argc) {
 		fprintf(stderr, "%s: no command given\n", progname);
-		usage(stderr);
+		print_run_usage(stderr);
 		return EXIT_FAILURE;
 	}
 	argv += optind;
 	path = target_find(argv[0]);
 	/* a command that does not exist needs no advice about SMC */
 	if (path)
-		ret = prepare(argv[0], path);
+		ret = prepare_environment(argv[0], path);
 	free(path);
 	if (ret)
 		return ret;

@@ -52,7 +52,7 @@ char *target_find(const char *command)
 }
 
 /* Will the kernel set AT_SECURE, so that the loader ignores LD_PRELOAD? */
-static const char *privilege(int fd)
+static const char *find_privilege(int fd)
 {
 	struct statvfs vfs;
 	struct stat st;
@@ -141,7 +141,7 @@ static const char *elf_obstacle(int fd, bool trusted)
 		return "is built for another architecture than libsmc-preload.so";
 	if (!has_interpreter(fd, &elf))
 		return "is statically linked";
-	reason = privilege(fd);
+	reason = find_privilege(fd);
 	return trusted ? NULL : reason;
 }
 

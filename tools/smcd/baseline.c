@@ -25,7 +25,7 @@ struct baseline {
 	struct stats	stats;
 };
 
-static void identify(struct baseline *base)
+static void set_identity(struct baseline *base)
 {
 	struct stat st;
 	ssize_t len;
@@ -74,7 +74,7 @@ bool baseline_load(struct stats *stats)
 		return false;
 	len = read(fd, &then, sizeof(then));
 	close(fd);
-	identify(&now);
+	set_identity(&now);
 	if (len != sizeof(then) ||
 	    memcmp(&now, &then, offsetof(struct baseline, stats)) ||
 	    then.stats.client.reasons > STATS_REASONS ||
@@ -93,7 +93,7 @@ bool baseline_save(const struct stats *stats)
 	fd = open_locked(O_RDWR | O_CREAT, LOCK_EX);
 	if (fd < 0)
 		return false;
-	identify(&base);
+	set_identity(&base);
 	base.stats = *stats;
 	ok = !ftruncate(fd, 0) &&
 	     write(fd, &base, sizeof(base)) == (ssize_t)sizeof(base);

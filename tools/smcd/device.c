@@ -54,7 +54,7 @@ static void decode_port(struct port *port, const struct nlattr *nest)
 	port->links = attr_uint(tb[SMC_NLA_DEV_PORT_LNK_CNT], 0);
 }
 
-static void decode(struct device *dev, const struct nlattr *nest)
+static void decode_device(struct device *dev, const struct nlattr *nest)
 {
 	const struct nlattr *tb[SMC_NLA_DEV_MAX + 1];
 
@@ -156,7 +156,7 @@ static void json_smcr_port(struct json *j, const struct device *dev, int i)
 	json_object_end(j);
 }
 
-static void json_smcd(struct json *j, const struct device *dev)
+static void json_ism_device(struct json *j, const struct device *dev)
 {
 	char type[NAME_LEN];
 
@@ -196,12 +196,12 @@ static void show_smcr(struct view *view, const struct device *dev)
 static void show_smcd(struct view *view, const struct device *dev)
 {
 	if (view->tool->json)
-		json_smcd(&view->json, dev);
+		json_ism_device(&view->json, dev);
 	else
 		print_smcd(view, dev);
 }
 
-static void show(struct view *view, const struct netlink_list *list)
+static void show_devices(struct view *view, const struct netlink_list *list)
 {
 	int type = view->tool->smcd ? SMC_GEN_DEV_SMCD : SMC_GEN_DEV_SMCR;
 	const struct nlattr *tb[SMC_GEN_MAX + 1];
@@ -213,7 +213,7 @@ static void show(struct view *view, const struct netlink_list *list)
 	for (i = 0; i < list->count; i++) {
 		if (genl_parse(list->msg[i], tb, SMC_GEN_MAX) < 0 || !tb[type])
 			continue;
-		decode(&dev, tb[type]);
+		decode_device(&dev, tb[type]);
 		if (view->tool->smcd)
 			show_smcd(view, &dev);
 		else
@@ -224,7 +224,7 @@ static void show(struct view *view, const struct netlink_list *list)
 }
 
 /* Returns: false if the arguments are invalid */
-static bool parse(struct view *view, int argc, char **argv)
+static bool parse_device_words(struct view *view, int argc, char **argv)
 {
 	if (argc && tool_matches(argv[0], "show")) {
 		argc--;
@@ -252,12 +252,12 @@ int device_main(struct tool *tool, int argc, char **argv)
 	struct view view = { .tool = tool, .json.out = stdout };
 	struct netlink_list list;
 
-	if (!parse(&view, argc, argv))
+	if (!parse_device_words(&view, argc, argv))
 		return tool_usage(tool);
 	if (!tool_dump(tool, tool->smcd ? SMC_NETLINK_GET_DEV_SMCD :
 					  SMC_NETLINK_GET_DEV_SMCR, &list))
 		return EXIT_USAGE;
-	show(&view, &list);
+	show_devices(&view, &list);
 	netlink_list_free(&list);
 	return EXIT_SUCCESS;
 }

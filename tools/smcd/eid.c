@@ -22,7 +22,7 @@ static bool eid_valid(const char *eid)
 	       !strstr(eid, "..");
 }
 
-static void say(const struct tool *tool, const char *text)
+static void print_error(const struct tool *tool, const char *text)
 {
 	const char *explanation = tool->genl.nl.text;
 
@@ -32,7 +32,7 @@ static void say(const struct tool *tool, const char *text)
 }
 
 /* Send a command with or without an EID. Returns: 0 or a negative errno */
-static int request(struct tool *tool, int command, const char *eid)
+static int send_request(struct tool *tool, int command, const char *eid)
 {
 	struct nl_msg *msg = genl_message(&tool->genl, command, false);
 	char padded[SMC_MAX_EID_LEN + 1];
@@ -81,20 +81,20 @@ static int ueid_add(struct tool *tool, const char *eid)
 		fprintf(stderr, "Error: Invalid User EID specified: %s\n", eid);
 		return EXIT_USAGE;
 	}
-	switch (request(tool, SMC_NETLINK_ADD_UEID, eid)) {
+	switch (send_request(tool, SMC_NETLINK_ADD_UEID, eid)) {
 	case 0:
 		return EXIT_SUCCESS;
 	case -EINVAL:
-		say(tool, "User EID was rejected by the kernel");
+		print_error(tool, "User EID was rejected by the kernel");
 		break;
 	case -ENOMEM:
-		say(tool, "Kernel reported an out of memory condition");
+		print_error(tool, "Kernel reported an out of memory condition");
 		break;
 	case -ERANGE:
-		say(tool, "Maximum number of User EIDs is reached");
+		print_error(tool, "Maximum number of User EIDs is reached");
 		break;
 	case -EEXIST:
-		say(tool, "Specified User EID is already defined");
+		print_error(tool, "Specified User EID is already defined");
 		break;
 	default:
 		return tool_complain(tool);
@@ -108,11 +108,11 @@ static int ueid_del(struct tool *tool, const char *eid)
 		fprintf(stderr, "Error: Invalid User EID specified: %s\n", eid);
 		return EXIT_USAGE;
 	}
-	switch (request(tool, SMC_NETLINK_REMOVE_UEID, eid)) {
+	switch (send_request(tool, SMC_NETLINK_REMOVE_UEID, eid)) {
 	case 0:
 		return EXIT_SUCCESS;
 	case -ENOENT:
-		say(tool, "Specified User EID is not defined");
+		print_error(tool, "Specified User EID is not defined");
 		break;
 	case -EAGAIN:
 		fputs("Info: The last User EID was removed, the System EID was activated\n",
@@ -133,7 +133,7 @@ int ueid_main(struct tool *tool, int argc, char **argv)
 	if (argc == 2 && tool_matches(argv[0], "del"))
 		return ueid_del(tool, argv[1]);
 	if (argc == 1 && tool_matches(argv[0], "flush"))
-		return request(tool, SMC_NETLINK_FLUSH_UEID, NULL) ?
+		return send_request(tool, SMC_NETLINK_FLUSH_UEID, NULL) ?
 		       tool_complain(tool) : EXIT_SUCCESS;
 	return tool_usage(tool);
 }
@@ -187,11 +187,11 @@ static int seid_switch(struct tool *tool, const struct seid *seid, int command)
 		fputs("Error: System EID not available\n", stderr);
 		return EXIT_USAGE;
 	}
-	switch (request(tool, command, NULL)) {
+	switch (send_request(tool, command, NULL)) {
 	case 0:
 		return EXIT_SUCCESS;
 	case -ENOENT:
-		say(tool, "System EID cannot be disabled because no User EID is defined");
+		print_error(tool, "System EID cannot be disabled because no User EID is defined");
 		return EXIT_USAGE;
 	default:
 		return tool_complain(tool);
@@ -254,5 +254,5 @@ int hslimit_main(struct tool *tool, int argc, char **argv)
 		command = SMC_NETLINK_DISABLE_HS_LIMITATION;
 	else
 		return tool_usage(tool);
-	return request(tool, command, NULL) ? tool_complain(tool) : EXIT_SUCCESS;
+	return send_request(tool, command, NULL) ? tool_complain(tool) : EXIT_SUCCESS;
 }

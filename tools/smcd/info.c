@@ -54,7 +54,7 @@ static void decode_roce(struct info *info, const struct nlattr *nest)
 	}
 }
 
-static bool collect(struct tool *tool, struct info *info, int command)
+static bool collect_info(struct tool *tool, struct info *info, int command)
 {
 	const struct nlattr *tb[SMC_GEN_MAX + 1];
 	struct netlink_list list;
@@ -76,7 +76,7 @@ static bool collect(struct tool *tool, struct info *info, int command)
 	return true;
 }
 
-static const char *versions(bool any, bool v2)
+static const char *format_versions(bool any, bool v2)
 {
 	return !any ? "n/a" : v2 ? "v1 v2" : "v1";
 }
@@ -86,7 +86,7 @@ static const char *or_na(const char *text)
 	return *text ? text : "n/a";
 }
 
-static void show(const struct info *info)
+static void show_info(const struct info *info)
 {
 	puts("Kernel Capabilities");
 	if (info->known)
@@ -94,12 +94,12 @@ static void show(const struct info *info)
 	else
 		puts("SMC Version:      n/a");
 	printf("SMC Hostname:     %s\n", or_na(info->hostname));
-	printf("SMC-D Features:   %s\n", versions(info->known, info->version >= 2));
-	printf("SMC-R Features:   %s\n", versions(info->known, info->smcr_v2));
+	printf("SMC-D Features:   %s\n", format_versions(info->known, info->version >= 2));
+	printf("SMC-R Features:   %s\n", format_versions(info->known, info->smcr_v2));
 	puts("\nHardware Capabilities");
 	printf("SEID:             %s\n", or_na(info->seid));
-	printf("ISM:              %s\n", versions(info->ism, info->ism_v2));
-	printf("RoCE:             %s\n", versions(info->roce, info->roce_v2));
+	printf("ISM:              %s\n", format_versions(info->ism, info->ism_v2));
+	printf("RoCE:             %s\n", format_versions(info->roce, info->roce_v2));
 }
 
 static void json_versions(struct json *j, const char *key, bool any, bool v2)
@@ -112,7 +112,7 @@ static void json_versions(struct json *j, const char *key, bool any, bool v2)
 	json_array_end(j);
 }
 
-static void json_text(struct json *j, const char *key, char *text)
+static void json_trimmed(struct json *j, const char *key, char *text)
 {
 	if (*tool_trim(text))
 		json_string(j, key, text);
@@ -127,10 +127,10 @@ static void show_json(struct info *info)
 	json_object(&j, NULL);
 	json_uint(&j, "version", info->version);
 	json_uint(&j, "release", info->release);
-	json_text(&j, "hostname", info->hostname);
+	json_trimmed(&j, "hostname", info->hostname);
 	json_versions(&j, "smcd", info->known, info->version >= 2);
 	json_versions(&j, "smcr", info->known, info->smcr_v2);
-	json_text(&j, "seid", info->seid);
+	json_trimmed(&j, "seid", info->seid);
 	json_versions(&j, "ism", info->ism, info->ism_v2);
 	json_versions(&j, "roce", info->roce, info->roce_v2);
 	json_object_end(&j);
@@ -142,13 +142,13 @@ int info_main(struct tool *tool, int argc, char **argv)
 
 	if (!tool_only(argc, argv))
 		return tool_usage(tool);
-	if (!collect(tool, &info, SMC_NETLINK_GET_SYS_INFO) ||
-	    !collect(tool, &info, SMC_NETLINK_GET_DEV_SMCD) ||
-	    !collect(tool, &info, SMC_NETLINK_GET_DEV_SMCR))
+	if (!collect_info(tool, &info, SMC_NETLINK_GET_SYS_INFO) ||
+	    !collect_info(tool, &info, SMC_NETLINK_GET_DEV_SMCD) ||
+	    !collect_info(tool, &info, SMC_NETLINK_GET_DEV_SMCR))
 		return EXIT_USAGE;
 	if (tool->json)
 		show_json(&info);
 	else
-		show(&info);
+		show_info(&info);
 	return EXIT_SUCCESS;
 }

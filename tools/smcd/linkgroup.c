@@ -33,7 +33,7 @@ static void parse_id(struct query *query, const char *word)
 }
 
 /* Returns: false if the arguments are invalid */
-static bool parse(const struct tool *tool, struct query *query, int argc, char **argv)
+static bool parse_query(const struct tool *tool, struct query *query, int argc, char **argv)
 {
 	if (argc && (tool_matches(argv[0], "show") ||
 		     (!tool->smcd && tool_matches(argv[0], "link-show")))) {
@@ -174,7 +174,7 @@ int linkgroup_main(struct tool *tool, int argc, char **argv)
 	struct netlink_list list;
 	int command;
 
-	if (!parse(tool, &query, argc, argv))
+	if (!parse_query(tool, &query, argc, argv))
 		return tool_usage(tool);
 	command = tool->smcd ? SMC_NETLINK_GET_LGR_SMCD :
 		  query.links ? SMC_NETLINK_GET_LINK_SMCR : SMC_NETLINK_GET_LGR_SMCR;

@@ -100,7 +100,7 @@ static void json_smcr(struct json *j, const struct group *group)
 	json_string(j, "buffer_type", name_buffer_type(group->buffer_type, text));
 }
 
-static void json_gid(struct json *j, const char *key, uint64_t gid, uint64_t ext)
+static void json_group_gid(struct json *j, const char *key, uint64_t gid, uint64_t ext)
 {
 	char text[40];
 	int len = 0;
@@ -111,10 +111,10 @@ static void json_gid(struct json *j, const char *key, uint64_t gid, uint64_t ext
 	json_string(j, key, text);
 }
 
-static void json_smcd(struct json *j, const struct group *group)
+static void json_smcd_group(struct json *j, const struct group *group)
 {
-	json_gid(j, "gid", group->gid, group->gid_ext);
-	json_gid(j, "peer_gid", group->peer_gid, group->peer_gid_ext);
+	json_group_gid(j, "gid", group->gid, group->gid_ext);
+	json_group_gid(j, "peer_gid", group->peer_gid, group->peer_gid_ext);
 	json_hex(j, "chid", group->chid, 4);
 }
 
@@ -126,7 +126,7 @@ void group_print_json(struct json *j, const struct group *group)
 	json_string(j, "pnetid", group->pnetid);
 	json_uint(j, "connections", group->conns);
 	if (group->smcd)
-		json_smcd(j, group);
+		json_smcd_group(j, group);
 	else
 		json_smcr(j, group);
 	json_v2(j, group);

@@ -5,10 +5,10 @@
 #include "names.h"
 
 #define LOOKUP(table, value, buf) \
-	lookup(table, sizeof(table) / sizeof((table)[0]), value, buf)
+	look_up_value(table, sizeof(table) / sizeof((table)[0]), value, buf)
 
-static const char *lookup(const char * const *table, size_t size, uint64_t value,
-			  char *buf)
+static const char *look_up_value(const char * const *table, size_t size, uint64_t value,
+				 char *buf)
 {
 	if (value < size && table[value])
 		return table[value];

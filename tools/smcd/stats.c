@@ -10,7 +10,7 @@
 #include "stats.h"
 #include "tool.h"
 
-static bool collect(struct tool *tool, struct stats *stats, int command)
+static bool collect_stats(struct tool *tool, struct stats *stats, int command)
 {
 	const struct nlattr *tb[SMC_GEN_MAX + 1];
 	struct netlink_list list;
@@ -33,11 +33,11 @@ static bool collect(struct tool *tool, struct stats *stats, int command)
 static bool read_stats(struct tool *tool, struct stats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
-	return collect(tool, stats, SMC_NETLINK_GET_STATS) &&
-	       collect(tool, stats, SMC_NETLINK_GET_FBACK_STATS);
+	return collect_stats(tool, stats, SMC_NETLINK_GET_STATS) &&
+	       collect_stats(tool, stats, SMC_NETLINK_GET_FBACK_STATS);
 }
 
-static void show(const struct tool *tool, const struct stats *stats)
+static void show_stats(const struct tool *tool, const struct stats *stats)
 {
 	struct json j = { .out = stdout };
 
@@ -64,7 +64,7 @@ static void show_plain_json(const struct tool *tool, const struct stats *stats)
 	json_object_end(&j);
 }
 
-static double now(void)
+static double get_seconds(void)
 {
 	struct timespec ts;
 
@@ -90,7 +90,7 @@ static bool one_rate(struct tool *tool, struct stats *before, double *time)
 
 	if (!read_stats(tool, &after))
 		return false;
-	*time = now();
+	*time = get_seconds();
 	diff = after;
 	/* the module was loaded again: all counts are new */
 	stats_subtract(&diff, before);
@@ -99,7 +99,7 @@ static bool one_rate(struct tool *tool, struct stats *before, double *time)
 	return !fflush(stdout);
 }
 
-static int rate(struct tool *tool, int argc, char **argv)
+static int show_rates(struct tool *tool, int argc, char **argv)
 {
 	double seconds = 1, time;
 	long count = -1;
@@ -120,7 +120,7 @@ static int rate(struct tool *tool, int argc, char **argv)
 		return tool_usage(tool);
 	if (!read_stats(tool, &stats))
 		return EXIT_USAGE;
-	time = now();
+	time = get_seconds();
 	if (!tool->json)
 		stats_rate_header();
 	for (; count; count -= count > 0) {
@@ -137,7 +137,7 @@ int stats_main(struct tool *tool, int argc, char **argv)
 	struct stats absolute, base, shown;
 
 	if (argc && tool_matches(argv[0], "rate"))
-		return rate(tool, argc - 1, argv + 1);
+		return show_rates(tool, argc - 1, argv + 1);
 	if (argc == 1 && tool_matches(argv[0], "reset"))
 		reset = true;
 	else if (argc == 1 && tool_matches(argv[0], "json"))
@@ -153,7 +153,7 @@ int stats_main(struct tool *tool, int argc, char **argv)
 	if (plain)
 		show_plain_json(tool, &shown);
 	else
-		show(tool, &shown);
+		show_stats(tool, &shown);
 	if (reset && !baseline_save(&absolute)) {
 		fputs("Error: Cannot store the values\n", stderr);
 		return EXIT_USAGE;

@@ -18,12 +18,12 @@ static const struct own_tech_stats *tech_of(const struct stats *stats, bool smcd
 	return smcd ? &stats->own.smcd : &stats->own.smcr;
 }
 
-static void line(const char *label, uint64_t number)
+static void print_own_line(const char *label, uint64_t number)
 {
 	printf("%-*s%*" PRIu64 "\n", LABEL_WIDTH, label, VALUE_WIDTH, number);
 }
 
-static void short_line(const char *label, uint64_t number)
+static void print_own_short_line(const char *label, uint64_t number)
 {
 	char text[STATS_SHORT_LEN];
 
@@ -56,31 +56,31 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	if (!own->there)
 		return;
 	puts("\nHandshakes");
-	line("  Under way", own->handshakes);
+	print_own_line("  Under way", own->handshakes);
 	print_times(own->times);
 	if (!smcd) {
-		line("  Paths that failed", own->path_failures);
-		line("  Paths avoided now", own->paths_bad);
+		print_own_line("  Paths that failed", own->path_failures);
+		print_own_line("  Paths avoided now", own->paths_bad);
 	}
 
 	puts("\nAborts");
-	line("  By this side", tech->aborts);
-	line("    application", tech->by_app);
-	line("    TCP connection died", tech->by_tcp);
-	line("    device or link lost", tech->by_link);
-	line("    peer did not end in time", tech->by_timeout);
-	line("    too many waited for peers", tech->by_orphan);
-	line("    peer broke the protocol", tech->by_violation);
-	line("  By the peer", tech->by_peer);
+	print_own_line("  By this side", tech->aborts);
+	print_own_line("    application", tech->by_app);
+	print_own_line("    TCP connection died", tech->by_tcp);
+	print_own_line("    device or link lost", tech->by_link);
+	print_own_line("    peer did not end in time", tech->by_timeout);
+	print_own_line("    too many waited for peers", tech->by_orphan);
+	print_own_line("    peer broke the protocol", tech->by_violation);
+	print_own_line("  By the peer", tech->by_peer);
 
 	puts("\nMemory and wake-ups");
-	short_line("  Buffers in use (Bytes)", own->buffer_used);
-	short_line("  Buffers at most (Bytes)", own->buffer_limit);
-	short_line("    of this namespace", own->share_used);
-	short_line("    at most", own->share_limit);
-	line("  Closed, waiting for peers", own->orphans);
-	line("  Wake-ups saved", tech->wakeups_saved);
-	line("  Waits ended by busy polling", tech->busy_polls);
+	print_own_short_line("  Buffers in use (Bytes)", own->buffer_used);
+	print_own_short_line("  Buffers at most (Bytes)", own->buffer_limit);
+	print_own_short_line("    of this namespace", own->share_used);
+	print_own_short_line("    at most", own->share_limit);
+	print_own_line("  Closed, waiting for peers", own->orphans);
+	print_own_line("  Wake-ups saved", tech->wakeups_saved);
+	print_own_line("  Waits ended by busy polling", tech->busy_polls);
 }
 
 void stats_json_own(struct json *j, const struct stats *stats, bool smcd)

@@ -43,37 +43,37 @@ char *stats_short(uint64_t value, char *buf)
 	return buf;
 }
 
-static void value(const char *label, uint64_t number)
+static void print_value(const char *label, uint64_t number)
 {
 	printf("%-*s%*" PRIu64, LABEL_WIDTH, label, VALUE_WIDTH, number);
 }
 
-static void line(const char *label, uint64_t number)
+static void print_stats_line(const char *label, uint64_t number)
 {
-	value(label, number);
+	print_value(label, number);
 	putchar('\n');
 }
 
 static void split_line(const char *label, uint64_t client, uint64_t server,
 		       bool details)
 {
-	value(label, client + server);
+	print_value(label, client + server);
 	if (details)
 		printf(" (client %" PRIu64 ", server %" PRIu64 ")", client, server);
 	putchar('\n');
 }
 
-static void short_line(const char *label, uint64_t number)
+static void print_short_line(const char *label, uint64_t number)
 {
 	char text[STATS_SHORT_LEN];
 
-	value(label, number);
+	print_value(label, number);
 	printf(" (%s)\n", stats_short(number, text));
 }
 
 static void percent_line(const char *label, uint64_t number, uint64_t all)
 {
-	value(label, number);
+	print_value(label, number);
 	printf(" (%.2f%%)\n", all ? 100.0 * number / all : 0.0);
 }
 
@@ -125,7 +125,7 @@ static void print_reasons(const char *title, const struct side_stats *side)
 			break;
 		snprintf(label, sizeof(label), "     %s",
 			 reason_name(sorted.reason[i].code));
-		line(label, sorted.reason[i].count);
+		print_stats_line(label, sorted.reason[i].count);
 	}
 }
 
@@ -137,12 +137,12 @@ static void print_connections(const struct stats *stats, bool smcd, bool details
 	uint64_t requests = tech->rx_count + tech->tx_count;
 
 	printf("SMC-%c Connections Summary\n", smcd ? 'D' : 'R');
-	line("  Total connections handled", conns + client->handshake_errors +
-	     server->handshake_errors + client->fallbacks + server->fallbacks);
+	print_stats_line("  Total connections handled", conns + client->handshake_errors +
+			 server->handshake_errors + client->fallbacks + server->fallbacks);
 	split_line("  SMC connections", stats_client(tech), stats_server(tech), details);
 	if (details) {
-		line("    v1", tech->client_v1 + tech->server_v1);
-		line("    v2", tech->client_v2 + tech->server_v2);
+		print_stats_line("    v1", tech->client_v1 + tech->server_v1);
+		print_stats_line("    v2", tech->client_v2 + tech->server_v2);
 	}
 	split_line("  Handshake errors", client->handshake_errors,
 		   server->handshake_errors, details);
@@ -158,9 +158,9 @@ static void print_connections(const struct stats *stats, bool smcd, bool details
 /* Lines that both directions have */
 static void print_traffic(uint64_t bytes, uint64_t requests, uint64_t usage)
 {
-	short_line("  Data transmitted (Bytes)", bytes);
-	line("  Total requests", requests);
-	short_line("  Buffer usage (Bytes)", usage);
+	print_short_line("  Data transmitted (Bytes)", bytes);
+	print_stats_line("  Total requests", requests);
+	print_short_line("  Buffer usage (Bytes)", usage);
 }
 
 static void print_buffers(const struct buffer_events *events, const uint64_t *buffers,
@@ -172,8 +172,8 @@ static void print_buffers(const struct buffer_events *events, const uint64_t *bu
 	size_t i;
 
 	if (details) {
-		line("  Buffer downgrades", events->downgrade);
-		line("  Buffer reuses", events->reuse);
+		print_stats_line("  Buffer downgrades", events->downgrade);
+		print_stats_line("  Buffer reuses", events->reuse);
 	}
 	printf("%7s", "");
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -208,15 +208,15 @@ static void print_tx(const struct tech_stats *tech, bool details)
 static void print_extras(const struct tech_stats *tech, bool details)
 {
 	puts("\nExtras");
-	line("  Special socket calls", tech->cork + tech->nodelay + tech->sendpage +
-	     tech->splice + tech->urgent);
+	print_stats_line("  Special socket calls", tech->cork + tech->nodelay + tech->sendpage +
+			 tech->splice + tech->urgent);
 	if (!details)
 		return;
-	line("    cork", tech->cork);
-	line("    nodelay", tech->nodelay);
-	line("    sendpage", tech->sendpage);
-	line("    splice", tech->splice);
-	line("    urgent data", tech->urgent);
+	print_stats_line("    cork", tech->cork);
+	print_stats_line("    nodelay", tech->nodelay);
+	print_stats_line("    sendpage", tech->sendpage);
+	print_stats_line("    splice", tech->splice);
+	print_stats_line("    urgent data", tech->urgent);
 }
 
 void stats_print(const struct stats *stats, bool smcd, bool details)

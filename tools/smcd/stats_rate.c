@@ -14,8 +14,8 @@ struct rates {
 	double	tx_bytes;
 };
 
-static void compute(struct rates *rates, const struct stats *diff, double seconds,
-		    bool smcd)
+static void compute_rates(struct rates *rates, const struct stats *diff, double seconds,
+			  bool smcd)
 {
 	const struct tech_stats *tech = smcd ? &diff->smcd : &diff->smcr;
 
@@ -74,7 +74,7 @@ void stats_rate(const struct stats *diff, double seconds, bool smcd, struct json
 {
 	struct rates rates;
 
-	compute(&rates, diff, seconds, smcd);
+	compute_rates(&rates, diff, seconds, smcd);
 	if (j)
 		print_json(j, &rates, seconds);
 	else

@@ -139,7 +139,7 @@ static int parse_option(struct tool *tool, const char *word)
 }
 
 /* Options may be anywhere; the remaining arguments are words */
-static int parse_options(struct tool *tool, int *argc, char **argv)
+static int parse_tool_options(struct tool *tool, int *argc, char **argv)
 {
 	int words = 0, status, i;
 
@@ -169,7 +169,7 @@ static const struct object *find_object(const struct tool *tool, const char *wor
 	return NULL;
 }
 
-static int run(struct tool *tool, const struct object *object, int argc, char **argv)
+static int run_object(struct tool *tool, const struct object *object, int argc, char **argv)
 {
 	int ret = -ENOENT;
 
@@ -201,7 +201,7 @@ int tool_main(const char *name, int argc, char **argv)
 
 	argc--;
 	argv++;
-	status = parse_options(&tool, &argc, argv);
+	status = parse_tool_options(&tool, &argc, argv);
 	if (status >= 0)
 		return status;
 	if (!argc)
@@ -218,5 +218,5 @@ int tool_main(const char *name, int argc, char **argv)
 			object->name);
 		return EXIT_USAGE;
 	}
-	return run(&tool, object, argc - 1, argv + 1);
+	return run_object(&tool, object, argc - 1, argv + 1);
 }

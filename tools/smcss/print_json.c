@@ -67,7 +67,7 @@ static void json_conn(struct json *j, const struct smc_diag_conninfo *conn)
 	json_object_end(j);
 }
 
-static void json_text(struct json *j, const char *key, const __u8 *text, size_t size)
+static void json_fixed_text(struct json *j, const char *key, const __u8 *text, size_t size)
 {
 	char copy[IB_DEVICE_NAME_MAX + 1];
 
@@ -81,15 +81,15 @@ static void json_link(struct json *j, const struct smc_diag_lgrinfo *lgr)
 	json_object(j, "link");
 	json_string(j, "role", lgr->role ? "server" : "client");
 	json_uint(j, "id", link->link_id);
-	json_text(j, "device", link->ibname, sizeof(link->ibname));
+	json_fixed_text(j, "device", link->ibname, sizeof(link->ibname));
 	json_uint(j, "port", link->ibport);
-	json_text(j, "gid", link->gid, sizeof(link->gid));
-	json_text(j, "peer_gid", link->peer_gid, sizeof(link->peer_gid));
+	json_fixed_text(j, "gid", link->gid, sizeof(link->gid));
+	json_fixed_text(j, "peer_gid", link->peer_gid, sizeof(link->peer_gid));
 	json_object_end(j);
 }
 
 /* Hardware has 64-bit GIDs, emulated devices have 128-bit GIDs */
-static void json_gid(struct json *j, const char *key, uint64_t gid, uint64_t ext)
+static void json_dmb_gid(struct json *j, const char *key, uint64_t gid, uint64_t ext)
 {
 	char text[40];
 	int len = 0;
@@ -104,8 +104,8 @@ static void json_dmb(struct json *j, const struct smc_tools_dmbinfo *dmb)
 {
 	json_object(j, "dmb");
 	json_hex(j, "group", dmb->linkid, 8);
-	json_gid(j, "gid", dmb->my_gid, dmb->my_gid_ext);
-	json_gid(j, "peer_gid", dmb->peer_gid, dmb->peer_gid_ext);
+	json_dmb_gid(j, "gid", dmb->my_gid, dmb->my_gid_ext);
+	json_dmb_gid(j, "peer_gid", dmb->peer_gid, dmb->peer_gid_ext);
 	json_hex(j, "token", dmb->token, 16);
 	json_hex(j, "peer_token", dmb->peer_token, 16);
 	json_object_end(j);

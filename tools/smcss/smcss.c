@@ -40,7 +40,7 @@ static const struct option long_options[] = {
 	{ }
 };
 
-static void usage(FILE *out)
+static void print_smcss_usage(FILE *out)
 {
 	fputs("Usage: smcss [OPTIONS]\n"
 	      "\n"
@@ -65,11 +65,11 @@ static void usage(FILE *out)
 static void __attribute__((noreturn)) refuse(const char *one, const char *other)
 {
 	fprintf(stderr, "%s together with %s is not supported\n", one, other);
-	usage(stderr);
+	print_smcss_usage(stderr);
 	exit(EXIT_FAILURE);
 }
 
-static void check_options(void)
+static void check_smcss_options(void)
 {
 	if (opts.listening && opts.all)
 		refuse("--listening", "--all");
@@ -98,7 +98,7 @@ static double parse_interval(const char *text)
 	return seconds;
 }
 
-static void parse_options(int argc, char **argv)
+static void parse_smcss_options(int argc, char **argv)
 {
 	int opt;
 
@@ -116,7 +116,7 @@ static void parse_options(int argc, char **argv)
 			opts.view.explain = true;
 			break;
 		case 'h':
-			usage(stdout);
+			print_smcss_usage(stdout);
 			exit(EXIT_SUCCESS);
 		case 'j':
 			opts.json = true;
@@ -146,19 +146,19 @@ static void parse_options(int argc, char **argv)
 			opts.view.wide = true;
 			break;
 		default:
-			usage(stderr);
+			print_smcss_usage(stderr);
 			exit(EXIT_FAILURE);
 		}
 	}
-	check_options();
+	check_smcss_options();
 	if (optind < argc) {
 		fprintf(stderr, "smcss: unexpected argument: %s\n", argv[optind]);
-		usage(stderr);
+		print_smcss_usage(stderr);
 		exit(EXIT_FAILURE);
 	}
 }
 
-static uint8_t extensions(void)
+static uint8_t get_extensions(void)
 {
 	uint8_t ext = 0;
 
@@ -171,7 +171,7 @@ static uint8_t extensions(void)
 	return ext;
 }
 
-static bool wanted(const struct sock *sk)
+static bool is_wanted(const struct sock *sk)
 {
 	if (opts.listening)
 		return sk->base.diag_state == STATE_LISTEN;
@@ -217,13 +217,13 @@ static void end_picture(struct picture *picture)
 	fflush(stdout);
 }
 
-static void print_list(struct picture *picture, const struct netlink_list *list)
+static void print_socks(struct picture *picture, const struct netlink_list *list)
 {
 	struct sock sk;
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {
-		if (!sock_decode(list->msg[i], &sk) || !wanted(&sk))
+		if (!sock_decode(list->msg[i], &sk) || !is_wanted(&sk))
 			continue;
 		if (opts.json)
 			print_sock_json(&picture->json, &picture->owner, &sk);
@@ -246,8 +246,8 @@ static bool load_family(void)
 	return true;
 }
 
-/* Lets the kernel skip sockets that wanted() would reject */
-static struct sock_filter filter(void)
+/* Lets the kernel skip sockets that is_wanted() would reject */
+static struct sock_filter build_filter(void)
 {
 	struct sock_filter filter = { };
 
@@ -260,17 +260,17 @@ static struct sock_filter filter(void)
 	return filter;
 }
 
-static int dump(struct netlink *nl, struct netlink_list *list)
+static int dump_socks(struct netlink *nl, struct netlink_list *list)
 {
-	struct sock_filter which = filter();
-	int ret = sock_dump(nl, extensions(), &which, list);
+	struct sock_filter which = build_filter();
+	int ret = sock_dump(nl, get_extensions(), &which, list);
 
 	if (ret == -ENOENT && load_family())
-		ret = sock_dump(nl, extensions(), &which, list);
+		ret = sock_dump(nl, get_extensions(), &which, list);
 	return ret;
 }
 
-static void complain(const struct netlink *nl)
+static void print_request_error(const struct netlink *nl)
 {
 	if (nl->trouble) {
 		fprintf(stderr, "Error: %s\n", nl->trouble);
@@ -291,12 +291,12 @@ static void show_list(struct picture *picture, struct netlink *nl)
 {
 	struct netlink_list list;
 
-	if (dump(nl, &list)) {
+	if (dump_socks(nl, &list)) {
 		fflush(stdout);
-		complain(nl);
+		print_request_error(nl);
 		picture->error = true;
 	}
-	print_list(picture, &list);
+	print_socks(picture, &list);
 	picture->is_blurred |= list.interrupted;
 	netlink_list_free(&list);
 }
@@ -333,7 +333,7 @@ static void show_all_netns(struct picture *picture)
 }
 
 /* Returns: the exit status */
-static int show(struct picture *picture)
+static int show_picture(struct picture *picture)
 {
 	struct process_list processes = { };
 
@@ -368,7 +368,7 @@ static void print_time(void)
 	printf("%s\n", text);
 }
 
-static int watch(void)
+static int watch_socks(void)
 {
 	struct timespec pause = {
 		.tv_sec = opts.interval,
@@ -380,7 +380,7 @@ static int watch(void)
 	for (;;) {
 		if (!opts.json)
 			print_time();
-		ret = show(&picture);
+		ret = show_picture(&picture);
 		/* continue after an inconsistent or incomplete listing */
 		if (picture.error || ferror(stdout))
 			return ret;
@@ -394,6 +394,6 @@ int main(int argc, char **argv)
 {
 	struct picture picture;
 
-	parse_options(argc, argv);
-	return opts.interval ? watch() : show(&picture);
+	parse_smcss_options(argc, argv);
+	return opts.interval ? watch_socks() : show_picture(&picture);
 }

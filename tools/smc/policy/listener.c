@@ -73,7 +73,7 @@ struct search {
 };
 
 /* Returns: a new element at the end of the array, or NULL without memory */
-static void *append(void *array, size_t *count, size_t size)
+static void *append_element(void *array, size_t *count, size_t size)
 {
 	char **first = array;
 	char *more = realloc(*first, (*count + 1) * size);
@@ -101,7 +101,8 @@ static void read_sockets(struct search *search, const char *path)
 			continue;	/* the header line */
 		if (state != TCP_LISTEN)
 			break;
-		listener = append(&search->listeners, &search->listener_count, sizeof(*listener));
+		listener = append_element(&search->listeners, &search->listener_count,
+					  sizeof(*listener));
 		if (listener)
 			*listener = (struct listener){ inode, search->place_count - 1, port };
 	}
@@ -149,7 +150,7 @@ static void name_place(struct place *place, const struct netns *ns)
 static void read_namespace(const struct netns *ns, void *data)
 {
 	struct search *search = data;
-	struct place *place = append(&search->places, &search->place_count, sizeof(*place));
+	struct place *place = append_element(&search->places, &search->place_count, sizeof(*place));
 	size_t first = search->listener_count;
 
 	if (!place)
@@ -179,8 +180,8 @@ static bool is_of_user(pid_t pid, uint64_t user)
 	return found && uid == user;
 }
 
-static bool applies(const struct policy_key *key, const struct policy_rule *rule,
-		    const struct process *process, __u64 cookie)
+static bool rule_applies(const struct policy_key *key, const struct policy_rule *rule,
+			 const struct process *process, __u64 cookie)
 {
 	switch (key->kind) {
 	case POLICY_HOST:
@@ -207,7 +208,7 @@ static bool gets_smc(const struct policy *policy, const struct process *process,
 
 	for (begin = true; policy_next_rule(policy, &key, begin); begin = false) {
 		if (!policy_get_rule(policy, &key, &rule) ||
-		    !applies(&key, &rule, process, cookie))
+		    !rule_applies(&key, &rule, process, cookie))
 			continue;
 		if (rule.except)
 			return false;
@@ -216,7 +217,7 @@ static bool gets_smc(const struct policy *policy, const struct process *process,
 	return on;
 }
 
-static bool is_same(const struct server *a, const struct server *b)
+static bool is_same_server(const struct server *a, const struct server *b)
 {
 	return a->port == b->port && a->place == b->place && !strcmp(a->program, b->program);
 }
@@ -229,11 +230,11 @@ static void add_server(struct search *search, const struct process *process,
 
 	snprintf(server.program, sizeof(server.program), "%s", process->name);
 	if (search->server_count &&
-	    is_same(&search->servers[search->server_count - 1], &server))
+	    is_same_server(&search->servers[search->server_count - 1], &server))
 		return;
 	if (!gets_smc(search->policy, process, search->places[listener->place].cookie))
 		return;
-	added = append(&search->servers, &search->server_count, sizeof(*added));
+	added = append_element(&search->servers, &search->server_count, sizeof(*added));
 	if (added)
 		*added = server;
 }
@@ -275,7 +276,7 @@ static void sort_servers(struct search *search)
 
 	qsort(servers, search->server_count, sizeof(*servers), compare_servers);
 	for (i = 0; i < search->server_count; i++)
-		if (!left || !is_same(&servers[left - 1], &servers[i]))
+		if (!left || !is_same_server(&servers[left - 1], &servers[i]))
 			servers[left++] = servers[i];
 	search->server_count = left;
 }

@@ -119,7 +119,7 @@ static bool mount_root(void)
 }
 
 /* In a folder where only root can create files. It stays open until this process ends */
-static bool lock(void)
+static bool lock_pins(void)
 {
 	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -142,7 +142,7 @@ static bool is_safe(void)
 
 bool pins_lock(bool make)
 {
-	if (!lock())
+	if (!lock_pins())
 		return false;
 	if (!pins_exist() && is_attached())
 		return problem(HIDDEN);
@@ -169,7 +169,7 @@ static bool remove_pin(const char *path)
 }
 
 /* Returns: the ID of the program of a link, or 0 */
-static unsigned int find_program(const char *path)
+static unsigned int get_link_program(const char *path)
 {
 	union bpf_attr get = { .pathname = (uintptr_t)path };
 	int fd = call_bpf(BPF_OBJ_GET, &get), err;
@@ -195,7 +195,7 @@ static bool is_program_there(unsigned int id)
 static bool remove_link(const char *path)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
-	unsigned int id = find_program(path), waited;
+	unsigned int id = get_link_program(path), waited;
 
 	if (!remove_pin(path))
 		return false;

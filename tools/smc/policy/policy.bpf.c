@@ -61,7 +61,7 @@ static __always_inline bool asks_for_tcp(int family, int type, int protocol)
 }
 
 /* Returns: false to end the search, because the rule is an exception */
-static __always_inline bool consult(const struct policy_key *key, struct policy_rule **on)
+static __always_inline bool apply_rule(const struct policy_key *key, struct policy_rule **on)
 {
 	struct policy_rule *rule = bpf_map_lookup_elem(&rules, key);
 
@@ -76,24 +76,24 @@ static __always_inline bool consult(const struct policy_key *key, struct policy_
 	return true;
 }
 
-static __always_inline bool consult_id(enum policy_kind kind, __u64 id, struct policy_rule **on)
+static __always_inline bool apply_id_rule(enum policy_kind kind, __u64 id, struct policy_rule **on)
 {
 	struct policy_key key;
 
 	__builtin_memset(&key, 0, sizeof(key));
 	key.kind = kind;
 	key.id = id;
-	return consult(&key, on);
+	return apply_rule(&key, on);
 }
 
-static __always_inline bool consult_netns(struct policy_rule **on)
+static __always_inline bool apply_netns_rule(struct policy_rule **on)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	return consult_id(POLICY_NETNS, task->nsproxy->net_ns->net_cookie, on);
+	return apply_id_rule(POLICY_NETNS, task->nsproxy->net_ns->net_cookie, on);
 }
 
-static __always_inline bool consult_cgroups(struct policy_rule **on)
+static __always_inline bool apply_cgroup_rules(struct policy_rule **on)
 {
 	__u64 id = 0;
 	int level;
@@ -102,29 +102,29 @@ static __always_inline bool consult_cgroups(struct policy_rule **on)
 		id = bpf_get_current_ancestor_cgroup_id(level);
 		if (!id)
 			return true;
-		if (!consult_id(POLICY_CGROUP, id, on))
+		if (!apply_id_rule(POLICY_CGROUP, id, on))
 			return false;
 	}
-	return consult_id(POLICY_CGROUP, bpf_get_current_cgroup_id(), on);
+	return apply_id_rule(POLICY_CGROUP, bpf_get_current_cgroup_id(), on);
 }
 
-static __always_inline bool consult_program(struct policy_rule **on)
+static __always_inline bool apply_program_rule(struct policy_rule **on)
 {
 	struct policy_key key;
 
 	__builtin_memset(&key, 0, sizeof(key));
 	key.kind = POLICY_PROGRAM;
 	bpf_get_current_comm(key.name, sizeof(key.name));
-	return consult(&key, on);
+	return apply_rule(&key, on);
 }
 
 static __always_inline struct policy_rule *find_rule(void)
 {
 	struct policy_rule *on = NULL;
 
-	if (consult_id(POLICY_HOST, 0, &on) && consult_netns(&on) && consult_cgroups(&on) &&
-	    consult_id(POLICY_USER, (__u32)bpf_get_current_uid_gid(), &on))
-		consult_program(&on);
+	if (apply_id_rule(POLICY_HOST, 0, &on) && apply_netns_rule(&on) && apply_cgroup_rules(&on) &&
+	    apply_id_rule(POLICY_USER, (__u32)bpf_get_current_uid_gid(), &on))
+		apply_program_rule(&on);
 	return on;
 }
 

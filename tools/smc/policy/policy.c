@@ -61,7 +61,7 @@ struct request {
 	bool		as_json;
 };
 
-static void usage(FILE *out)
+static void print_policy_usage(FILE *out)
 {
 	fputs("Usage: smc on WHAT...\n"
 	      "       smc off [WHAT...]\n"
@@ -152,7 +152,7 @@ static int look_up(const struct policy *policy, const struct scope *scope)
 	return rule.except == scope->except ? 1 : -1;
 }
 
-static bool agrees(const struct policy *policy, const struct request *request)
+static bool is_consistent(const struct policy *policy, const struct request *request)
 {
 	size_t i;
 
@@ -212,14 +212,14 @@ static bool switch_on_rules(struct request *request)
 	if (fresh ? !policy_attach(&policy) : !policy_open(&policy))
 		return false;
 	delete_gone(&policy);
-	ok = agrees(&policy, request) && add_rules(&policy, request);
+	ok = is_consistent(&policy, request) && add_rules(&policy, request);
 	policy_close(&policy);
 	if (!ok && fresh)
 		pins_remove();
 	return ok;
 }
 
-static void print_on(const struct request *request)
+static void print_what_is_on(const struct request *request)
 {
 	const struct scope *scope;
 	size_t i;
@@ -346,7 +346,7 @@ static int switch_on(struct request *request)
 	    (request->count && !switch_on_rules(request)))
 		return POLICY_FAILED;
 	if (write_drop_ins(request, UNIT_BY_POLICY)) {
-		print_on(request);
+		print_what_is_on(request);
 		print_listeners(request);
 		return POLICY_DONE;
 	}
@@ -515,7 +515,7 @@ static int take_option(struct request *request, int opt)
 	return ok ? POLICY_DONE : POLICY_FAILED;
 }
 
-static int run(const char *command, struct request *request)
+static int run_policy_command(const char *command, struct request *request)
 {
 	bool has_scopes = request->count || request->unit_count || request->persistent ||
 			  request->force || request->check;
@@ -529,7 +529,7 @@ static int run(const char *command, struct request *request)
 		return switch_off(request);
 	if (!strcmp(command, "status") && !has_scopes)
 		return policy_status(request->as_json);
-	usage(stderr);
+	print_policy_usage(stderr);
 	return POLICY_USAGE;
 }
 
@@ -566,7 +566,7 @@ int policy_command(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "hjv", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			usage(stdout);
+			print_policy_usage(stdout);
 			return POLICY_DONE;
 		case 'v':
 			printf(SMC_TOOLS_VERSION_FORMAT "\n", "smc");
@@ -584,7 +584,7 @@ int policy_command(int argc, char **argv)
 			request.check = true;
 			break;
 		case '?':
-			usage(stderr);
+			print_policy_usage(stderr);
 			return POLICY_USAGE;
 		default:
 			status = take_option(&request, opt);
@@ -593,8 +593,8 @@ int policy_command(int argc, char **argv)
 		}
 	}
 	if (argc != optind) {
-		usage(stderr);
+		print_policy_usage(stderr);
 		return POLICY_USAGE;
 	}
-	return run(command, &request);
+	return run_policy_command(command, &request);
 }

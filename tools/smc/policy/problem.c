@@ -4,7 +4,7 @@
 
 #include "problem.h"
 
-static void print(const char *fmt, va_list ap)
+static void print_sentence(const char *fmt, va_list ap)
 {
 	fflush(stdout);
 	fputs("smc: ", stderr);
@@ -17,7 +17,7 @@ bool problem(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print(fmt, ap);
+	print_sentence(fmt, ap);
 	va_end(ap);
 	return false;
 }
@@ -27,6 +27,6 @@ void remark(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print(fmt, ap);
+	print_sentence(fmt, ap);
 	va_end(ap);
 }

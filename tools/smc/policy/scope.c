@@ -281,7 +281,7 @@ static bool find_user(struct scope *scope, const char *word, bool may_be_gone)
 }
 
 /* The kernel stores the first 15 bytes of the name of a program's file */
-static bool find_program(struct scope *scope, const char *word)
+static bool set_program_name(struct scope *scope, const char *word)
 {
 	if (!*word || strchr(word, '/'))
 		return problem("a program must be named without its folder, not \"%s\"", word);
@@ -302,7 +302,7 @@ bool scope_find(struct scope *scope, enum policy_kind kind, const char *word, bo
 	case POLICY_USER:
 		return find_user(scope, word, may_be_gone);
 	case POLICY_PROGRAM:
-		return find_program(scope, word);
+		return set_program_name(scope, word);
 	default:
 		return true;
 	}

@@ -69,7 +69,7 @@ static void print_off(void)
 	unit_list_drop_ins(print_drop_in, NULL);
 }
 
-static void print_on(const struct policy *policy, const struct policy_state *state)
+static void print_policy_state(const struct policy *policy, const struct policy_state *state)
 {
 	struct policy_key key = { };
 	struct policy_rule rule;
@@ -178,7 +178,7 @@ int policy_status(bool as_json)
 	if (as_json)
 		write_json(&policy, &state);
 	else
-		print_on(&policy, &state);
+		print_policy_state(&policy, &state);
 	policy_close(&policy);
 	return POLICY_DONE;
 }

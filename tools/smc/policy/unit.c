@@ -21,7 +21,7 @@
 static const char * const folders[] = { "/run/systemd/system", "/etc/systemd/system" };
 
 /* Run a program with its output in @out. Returns: its exit status, or -1 */
-static int run(const char * const *command, char *out, size_t size)
+static int run_program(const char * const *command, char *out, size_t size)
 {
 	int pipe_fds[2], status;
 	size_t used = 0;
@@ -68,7 +68,7 @@ bool unit_find(struct unit *unit, const char *word)
 		"systemctl", "show", "--property=Id,LoadState,ControlGroup", "--", word, NULL,
 	};
 	char out[2 * UNIT_PATH_LEN], state[UNIT_NAME_LEN];
-	int status = run(command, out, sizeof(out));
+	int status = run_program(command, out, sizeof(out));
 
 	if (status == 127)
 		return problem("there are no units here: no systemctl");
@@ -93,12 +93,12 @@ bool unit_is_service(const struct unit *unit)
 	return dot && !strcmp(dot, ".service");
 }
 
-static bool reload(void)
+static bool reload_units(void)
 {
 	const char * const command[] = { "systemctl", "daemon-reload", NULL };
 	char out[UNIT_PATH_LEN];
 
-	if (!run(command, out, sizeof(out)))
+	if (!run_program(command, out, sizeof(out)))
 		return true;
 	return problem("systemd cannot reload its units: %.*s", (int)strcspn(out, "\n"), out);
 }
@@ -139,7 +139,7 @@ bool unit_write_drop_in(const struct unit *unit, enum unit_way way, bool persist
 		unlink(path);
 		return problem("cannot write %s: %s", path, strerror(errno));
 	}
-	return reload();
+	return reload_units();
 }
 
 int unit_remove_drop_ins(const struct unit *unit)
@@ -160,7 +160,7 @@ int unit_remove_drop_ins(const struct unit *unit)
 		rmdir(folder);	/* fails if the folder has other files */
 	}
 	if (removed)
-		reload();
+		reload_units();
 	return removed;
 }
 
