@@ -2,12 +2,11 @@
 /*
  * Preloaded into the tools under test, in place of a kernel with AF_SMC.
  *
- * Netlink sockets become connections to the test program (a Unix socket named
- * by FAKE_KERNEL), which plays the kernel's part. The first packet tells the
- * netlink protocol. AF_SMC sockets become TCP sockets, if FAKE_SMC allows it;
- * the test program is told about them, too. FAKE_PROTOCOL says what becomes of
- * those that are asked for by IPPROTO_SMC, as FAKE_SMC does; if it is there, AF_SMC
- * sockets have no SO_REUSEPORT.
+ * Netlink sockets become connections to the test program, at the Unix socket FAKE_KERNEL; it plays
+ * the kernel's part. The first packet contains the netlink protocol. AF_SMC sockets become TCP
+ * sockets if FAKE_SMC allows that; the test program is notified. FAKE_PROTOCOL controls sockets
+ * that are created with IPPROTO_SMC in the same way; if it is set, AF_SMC sockets have no
+ * SO_REUSEPORT.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -32,11 +31,11 @@
 #define IPPROTO_SMC_NUMBER	256
 #define FAKE_PORT_ID	4711
 
-/* What would be called without this library */
+/* The function that this library replaces */
 #define NEXT(fn) ((__typeof__(fn) *)dlsym(RTLD_NEXT, #fn))
 
-static bool is_fake[1024];	/* descriptors that are netlink to the program */
-static bool is_family[1024];	/* that are AF_SMC to it */
+static bool is_fake[1024];	/* descriptors that are netlink sockets to the program */
+static bool is_family[1024];	/* descriptors that are AF_SMC sockets to the program */
 
 static bool fake(int fd)
 {
@@ -44,7 +43,7 @@ static bool fake(int fd)
 	       is_fake[fd];
 }
 
-/* Connect to the test program and say what for. */
+/* Connect to the test program and send the purpose of the connection */
 static int connect_test(uint32_t what)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -84,7 +83,7 @@ static void log_call(const char *fmt, ...)
 	close(fd);
 }
 
-/* Returns when the test program knows of the socket. */
+/* Returns after the test program has received the inode number */
 static void tell_inode(int sock)
 {
 	int fd = connect_test(AF_SMC_NUMBER);
@@ -162,7 +161,7 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 	return NEXT(setsockopt)(fd, level, name, value, len);
 }
 
-/* With FAKE_LEVEL sockets know the options of that level. */
+/* With FAKE_LEVEL, sockets support the options of SOL_SMC */
 int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
 	const char *known = getenv("FAKE_LEVEL");
@@ -236,7 +235,7 @@ int setns(int fd, int type)
 	return getenv("FAKE_NETNS") ? 0 : NEXT(setns)(fd, type);
 }
 
-/* What lies in FAKE_TMP instead: the statistics' baseline, settings of the module, the policy */
+/* Files in FAKE_TMP: baseline of the statistics, sysctls of the module, the policy */
 static const char *redirect(const char *path, char *other, size_t size)
 {
 	const char *dir = getenv("FAKE_TMP");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pure parts of smc-ismd against naive models. Prints what is wrong, and fails then.
+ * Tests the pure parts of smc-ismd against simple models. Prints errors, and fails if there are
+ * any.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int failures;
 		}								\
 	} while (0)
 
-/* The same on every machine. */
+/* The sequence is the same on all machines */
 static unsigned int chance(unsigned int below)
 {
 	static uint64_t state = 88172645463325252u;
@@ -59,7 +60,7 @@ static void test_start(void)
 	}
 }
 
-/* What a client makes of the messages, with the rules of QEMU and of its fault. */
+/* State of a client that processes the messages like QEMU, including QEMU's fault */
 struct model {
 	uint32_t peer;
 	uint32_t vectors;
@@ -101,7 +102,7 @@ static void obey(struct model *model, const struct message *message, uint32_t id
 	}
 }
 
-/* A client of side 0 reads when it likes, one of side 1 comes and goes. */
+/* The client of side 0 reads at random times, that of side 1 connects and disconnects */
 static void test_client_that_reads_now_and_then(void)
 {
 	struct numbers numbers[2] = { 0 };
@@ -135,7 +136,7 @@ static void test_numbers_end_before_one_comes_again(void)
 	struct numbers numbers = { 0 };
 	uint32_t id, count = 0;
 
-	/* such as they were when the other machine came */
+	/* numbers that were given out when the other machine connected */
 	numbers.last = 2 * 20000 + 1;
 	while ((id = protocol_number(&numbers, 1, true))) {
 		expect(id >= 2 && id <= SMC_ISM_SHMEM_ID_MAX);
@@ -146,7 +147,7 @@ static void test_numbers_end_before_one_comes_again(void)
 	}
 	expect(count == 32767);
 	expect(!protocol_number(&numbers, 1, true));
-	/* nobody remembers */
+	/* no machine remembers old numbers */
 	expect(protocol_number(&numbers, 1, false));
 	expect(protocol_number(&numbers, 1, true));
 }
@@ -164,7 +165,7 @@ static void test_sides_have_numbers_of_their_own(void)
 	}
 }
 
-/* Whatever the moments: in each span of n seconds, no more than the burst and n. */
+/* In each span of n seconds, at most the burst plus n events are allowed */
 static void test_rate_is_bounded_in_every_span(void)
 {
 	enum { TIMES = 2000, BURST = 5 };

@@ -131,7 +131,7 @@ static bool is_in_sockmap(const struct sock *tcp)
 	return found;
 }
 
-/* A kernel service has set sk_user_data. smc_sock_attach() sets only SK_USER_DATA_NOCOPY */
+/* A kernel service has set sk_user_data; smc_sock_attach() sets no flag but SK_USER_DATA_NOCOPY */
 static bool has_user_data(const struct sock *tcp)
 {
 	uintptr_t data = (uintptr_t)rcu_access_pointer(__sk_user_data(tcp));
@@ -462,8 +462,9 @@ static enum smc_outcome handle_answer(struct smc_handshake *hs, u32 reason)
 }
 
 /*
- * In RESOLVING, @hs->msg still holds the message that is being answered: continue only if nothing
- * new was received. Later, any receive error is tolerated until the transport has answered.
+ * In RESOLVING, @hs->msg still holds the message that is being answered: the answer is used only if
+ * nothing new was received. Later, the answer takes precedence over a receive error, unless the
+ * handshake waits for the server's Decline.
  */
 static bool may_use_answer(const struct smc_handshake *hs, int err)
 {
