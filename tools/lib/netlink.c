@@ -44,7 +44,7 @@ int netlink_open(struct netlink *nl, int protocol)
 		return ret == -NLE_NOMEM ? -ENOMEM : -EPROTONOSUPPORT;
 	}
 	nl_socket_set_msg_buf_size(nl->sk, RECEIVE_BUFFER);
-	/* a list needs no acknowledgement, and sock_diag has only lists */
+	/* a list needs no ACK message, and sock_diag has only lists */
 	if (protocol == NETLINK_SOCK_DIAG)
 		nl_socket_disable_auto_ack(nl->sk);
 	/* without extended ACKs, errors have no text */

@@ -122,7 +122,8 @@ static __always_inline struct policy_rule *find_rule(void)
 {
 	struct policy_rule *on = NULL;
 
-	if (apply_id_rule(POLICY_HOST, 0, &on) && apply_netns_rule(&on) && apply_cgroup_rules(&on) &&
+	if (apply_id_rule(POLICY_HOST, 0, &on) && apply_netns_rule(&on) &&
+	    apply_cgroup_rules(&on) &&
 	    apply_id_rule(POLICY_USER, (__u32)bpf_get_current_uid_gid(), &on))
 		apply_program_rule(&on);
 	return on;
