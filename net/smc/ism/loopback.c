@@ -7,7 +7,7 @@
  *
  * Attaching proves that a peer is in this kernel, because no other host can do that. The DMB of a
  * server gets its memory when the client attaches it, and the server can attach only the DMB of
- * that client (V2-EMU-03). A remote host that names the address gets a token, but no memory is
+ * that client (V2-EMU-15). A remote host that names the address gets a token, but no memory is
  * allocated for it.
  *
  * Memory is physically contiguous if possible, which is faster to copy, else from vmalloc(). Owner
