@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-# Deliberately bad input for the checks themselves; see scripts/check.d/README.rst
+# Deliberately bad input for the checks themselves; see "Static checks" in Documentation/testing.rst
 FIXTURES = 'scripts/check.d/fixtures/'
 SKIPPED_FOLDERS = {'.git', '__pycache__', 'build'}
 

@@ -24,7 +24,13 @@ static int links_min = SMC_MAX_LINKS_MIN;
 static int links_max = SMC_MAX_LINKS_MAX;
 static int groups_most = 65536;
 
-/* Template; smc_sysctl_init() turns each .data into a pointer to the namespace's value */
+/*
+ * Template; smc_sysctl_init() turns each .data into a pointer to the namespace's value.
+ *
+ * A new sysctl needs a field of struct smc_knobs, a row here, its default in smc_sysctl_init(), an
+ * entry in Documentation/sysctl.rst and in tools/af_smc.7, and a row in the table of
+ * tests/selftests/netlink/sysctls.py. Tests compare all of these.
+ */
 static struct ctl_table template[] = {
 	{
 		.procname	= "wmem",

@@ -14,14 +14,14 @@ struct smc_share;
 /**
  * struct smc_knobs - sysctls of one namespace; see Documentation/sysctl.rst
  * @header: the registration
- * @wmem: initial send buffer size, bytes
- * @rmem: initial receive buffer size, bytes
+ * @wmem: no effect; for scripts that set it
+ * @rmem: receive buffer size of sockets without SO_RCVBUF, bytes
  * @smcr_rmem: limit of the receive buffer of an SMC-R connection, bytes
  * @handshake_timeout: timeout for one handshake message, seconds
  * @idle_timeout: lifetime of a link group without connections, seconds, by enum smc_mode
  * @variants: set of enum smc_variant that may be used
- * @max_conns: connections per link group of SMC-R that we propose
- * @max_links: links per link group of SMC-R that we propose
+ * @max_conns: connections per link group of SMC-R that a client proposes; limit of a server
+ * @max_links: links per link group of SMC-R that a client proposes; limit of a server
  * @max_groups: limit of link groups
  * @max_groups_per_peer: limit of link groups with one peer address
  * @v1_over_rocev2: SMC-R version 1 uses RoCEv2 GIDs of ports that have no others

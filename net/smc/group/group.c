@@ -733,7 +733,6 @@ void smc_group_flush(const struct smc_transport *transport)
 }
 
 /* End the groups of a namespace. It has no sockets, so its groups have no connections. */
-
 static void __net_exit exit_net_groups(struct net *net)
 {
 	struct smc_groups *groups = &smc_net(net)->groups;

@@ -40,8 +40,8 @@ struct smc_local_port {
  * @ports: RDMA ports, in order of preference
  * @same_subnet: server: the client's interface and ours share a subnet
  * @ipv4: the TCP connection uses IPv4
- * @max_conns: connections per link group that we propose
- * @max_links: links per link group that we propose
+ * @max_conns: connections per link group that a client proposes; limit of a server
+ * @max_links: links per link group that a client proposes; limit of a server
  */
 struct smc_local {
 	u8 nr_ueids;
