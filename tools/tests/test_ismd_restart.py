@@ -212,7 +212,7 @@ def ismd_refuses_what_it_does_not_know(bench):
         daemon.kill()
         os.pwrite(state, b"\xff\xff", 4)
         daemon.start()
-        contains(daemon.log(), "of another version: its pairs end")
+        contains(daemon.log(), "has another version: its pairs end")
         equal(daemon.pair("a", "b")["state"], "empty")
         with daemon.client("a", "b"), daemon.client("b", "a"):
             pass

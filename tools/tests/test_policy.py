@@ -45,7 +45,7 @@ def policy_words_that_make_no_sense(bench):
 @test
 def policy_things_that_are_not_there(bench):
     for words, text in ((["--cgroup", "/nowhere"], "no cgroup"),
-                        (["--cgroup", ""], "no cgroup"),
+                        (["--cgroup", ""], "the name of the cgroup is empty"),
                         (["--user", "nemo"], "smc: there is no user nemo\n"),
                         (["--user", ""], "smc: there is no user \n"),
                         (["--user", "-1"], "smc: there is no user -1\n"),
