@@ -288,9 +288,9 @@ def test_nbd_over_smc():
             thread.start()
         check('and the device reads over it', read_disk(device) == DISK)
         fcntl.ioctl(device, NBD_DISCONNECT)
+        fcntl.ioctl(device, NBD_CLEAR_SOCK)
         for thread in threads:
             thread.join(SECONDS)
-        fcntl.ioctl(device, NBD_CLEAR_SOCK)
         os.close(device)
         server.close()
 
