@@ -96,6 +96,14 @@ static s64 limit_fallback_rate(struct smc_event_limit *limit)
 	return lost;
 }
 
+/* The event that would have reported @lost events was not sent: the next one reports it, too */
+static void return_lost_fallbacks(struct smc_event_limit *limit, u32 lost)
+{
+	spin_lock_bh(&limit->lock);
+	limit->lost += lost + 1;
+	spin_unlock_bh(&limit->lock);
+}
+
 static int put_addresses(struct sk_buff *skb, const struct sock *tcp)
 {
 	const void *local = &tcp->sk_rcv_saddr, *peer = &tcp->sk_daddr;
@@ -120,15 +128,20 @@ void smc_event_fallback(const struct sock *tcp, enum smc_role role, u32 reason,
 			u32 peer_diagnosis)
 {
 	struct net *net = sock_net(tcp);
+	struct smc_event_limit *limit = &smc_net(net)->event_limit;
 	struct smc_event event;
 	int err = -EMSGSIZE;
 	s64 lost;
 
 	if (!smc_event_wanted(net))
 		return;
-	lost = limit_fallback_rate(&smc_net(net)->event_limit);
-	if (lost < 0 || !smc_event_begin(&event, net, SMC_NETLINK_EVENT_FALLBACK))
+	lost = limit_fallback_rate(limit);
+	if (lost < 0)
 		return;
+	if (!smc_event_begin(&event, net, SMC_NETLINK_EVENT_FALLBACK)) {
+		return_lost_fallbacks(limit, lost);
+		return;
+	}
 	if (!nla_put_u8(event.skb, SMC_NLA_FALLBACK_ROLE, role) &&
 	    !nla_put_u32(event.skb, SMC_NLA_FALLBACK_REASON, reason) &&
 	    !nla_put_u32(event.skb, SMC_NLA_FALLBACK_PEER_DIAGNOSIS, peer_diagnosis) &&
