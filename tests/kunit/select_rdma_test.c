@@ -42,10 +42,10 @@ static void setup_local(struct smc_local *local)
 	local->nr_ports = 2;
 	local->ports[0].variants = SMC_VARIANT_R1;
 	local->ports[0].gid = server_v1;
-	local->ports[0].reaches = true;
+	local->ports[0].reaches = SMC_VARIANTS_R;
 	local->ports[1].variants = SMC_VARIANT_R2;
 	local->ports[1].gid = server_v2;
-	local->ports[1].reaches = true;
+	local->ports[1].reaches = SMC_VARIANTS_R;
 	local->same_subnet = true;
 	local->ipv4 = true;
 	local->max_conns = SMC_MAX_CONNS_MAX;
@@ -208,7 +208,7 @@ static void r2_tcp_ipv6(struct fixture *f)
 
 static void r2_unreached(struct fixture *f)
 {
-	f->local.ports[1].reaches = false;
+	f->local.ports[1].reaches = 0;
 }
 
 static void r1_no_port(struct fixture *f)
@@ -228,7 +228,7 @@ static void r1_subnet(struct fixture *f)
 
 static void r1_unreached(struct fixture *f)
 {
-	f->local.ports[0].reaches = false;
+	f->local.ports[0].reaches = 0;
 }
 
 /* Each case violates one condition: V2-ELG-01, V2-ELG-05, V2-ELG-13 */
@@ -272,7 +272,7 @@ static void one_unmet(struct kunit *test)
 		/* The other version is not affected: it has its own ports and route */
 		f->proposal.offers = SMC_VARIANTS_R;
 		f->local.ports[0].variants = SMC_VARIANTS_R & ~row->variant;
-		f->local.ports[0].reaches = true;
+		f->local.ports[0].reaches = SMC_VARIANTS_R;
 		KUNIT_EXPECT_EQ_MSG(test, choose(test), SMC_REASON_NONE, "%s", row->name);
 	}
 }
@@ -284,8 +284,28 @@ static void port_order(struct kunit *test)
 
 	f->local.ports[0].variants = SMC_VARIANTS_R;
 	expect_choice(test, SMC_VARIANT_R2, 0, &client_v2);
-	f->local.ports[0].reaches = false;
+	f->local.ports[0].reaches = 0;
 	expect_choice(test, SMC_VARIANT_R2, 1, &client_v2);
+}
+
+/* A port for both versions: the client has a GID for each, and the port may reach only one */
+static void reach_of_each_version(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct smc_local_port *port = &f->local.ports[0];
+
+	f->local.nr_ports = 1;
+	port->variants = SMC_VARIANTS_R;
+	port->reaches = SMC_VARIANT_R1;
+	expect_choice(test, SMC_VARIANT_R1, 0, &client_v1);
+	KUNIT_EXPECT_EQ(test, f->choice.reason_r2, SMC_REASON_NO_ROUTE);
+
+	port->reaches = SMC_VARIANT_R2;
+	expect_choice(test, SMC_VARIANT_R2, 0, &client_v2);
+	f->local.nr_ueids = 0;
+	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_NO_ROUTE);
+	KUNIT_EXPECT_EQ(test, f->choice.variant, 0);
+	KUNIT_EXPECT_EQ(test, f->choice.reason_r2, SMC_REASON_NO_UEID);
 }
 
 /* V2-FEA-01 to V2-FEA-04, S-08; not in release 0 (V2-VER-06) */
@@ -486,6 +506,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(base_device),
 	KUNIT_CASE(one_unmet),
 	KUNIT_CASE(port_order),
+	KUNIT_CASE(reach_of_each_version),
 	KUNIT_CASE(limits),
 	KUNIT_CASE(accept_spoilt),
 	KUNIT_CASE(confirm_spoilt),

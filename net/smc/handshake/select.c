@@ -111,7 +111,7 @@ static u32 select_port(const struct smc_local *local, u8 variant, struct smc_cho
 	u8 i;
 
 	for (i = 0; i < local->nr_ports; i++) {
-		if (local->ports[i].variants & variant && local->ports[i].reaches) {
+		if (local->ports[i].variants & local->ports[i].reaches & variant) {
 			out->device = i;
 			return SMC_REASON_NONE;
 		}

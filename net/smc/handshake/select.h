@@ -16,13 +16,14 @@
 /**
  * struct smc_local_port - an RDMA port of this host
  * @variants: set of enum smc_variant that it supports
- * @reaches: server: it reaches the port that the Proposal names
+ * @reaches: server: set of enum smc_variant for which it reaches the port that the Proposal names;
+ *	each variant has a GID of its own
  * @gid: its GID
  * @mac: its MAC address
  */
 struct smc_local_port {
 	u8 variants;
-	bool reaches;
+	u8 reaches;
 	struct smc_gid gid;
 	u8 mac[6];
 };

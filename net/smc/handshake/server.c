@@ -35,22 +35,35 @@ static void test_reach_d(const struct smc_handshake *hs, struct smc_local *local
 	}
 }
 
-static void test_reach_r(const struct smc_handshake *hs, struct smc_local *local)
+/* The Proposal names a GID for each variant of SMC-R; a port may reach only one of them */
+static u8 get_reached_variants(const struct smc_handshake *hs, const struct smc_candidate *port,
+			       u8 variants)
 {
 	const struct smc_transport *transport = hs->transports[SMC_MODE_R];
-	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
 	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
-	struct smc_address peer = {};
+	struct smc_address v1 = { .gid = proposal->gid };
+	struct smc_address v2 = { .gid = proposal->v2.roce_gid };
+	u8 reached = 0;
+
+	memcpy(v1.mac, proposal->mac, sizeof(v1.mac));
+	memcpy(v2.mac, proposal->mac, sizeof(v2.mac));
+	if (variants & SMC_VARIANT_R1 && transport->reaches(port, &v1))
+		reached |= SMC_VARIANT_R1;
+	if (variants & SMC_VARIANT_R2 && transport->reaches(port, &v2))
+		reached |= SMC_VARIANT_R2;
+	return reached;
+}
+
+static void test_reach_r(const struct smc_handshake *hs, struct smc_local *local)
+{
+	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
 	u8 i;
 
-	memcpy(peer.mac, proposal->mac, sizeof(peer.mac));
-	for (i = 0; i < ports->nr; i++) {
-		u8 variants = ports->list[i].variants & proposal->offers;
+	for (i = 0; i < local->nr_ports; i++) {
+		struct smc_local_port *port = &local->ports[i];
+		u8 variants = port->variants & hs->msg.proposal.offers;
 
-		if (!variants)
-			continue;
-		peer.gid = variants & SMC_VARIANT_R2 ? proposal->v2.roce_gid : proposal->gid;
-		local->ports[i].reaches = transport->reaches(&ports->list[i], &peer);
+		port->reaches = get_reached_variants(hs, &ports->list[i], variants);
 	}
 }
 
@@ -89,7 +102,7 @@ static void assume_reach(struct smc_local *local)
 	u8 i;
 
 	for (i = 0; i < local->nr_ports; i++)
-		local->ports[i].reaches = true;
+		local->ports[i].reaches = SMC_VARIANTS_R;
 }
 
 /*
