@@ -24,8 +24,7 @@ rdma_peer_beside_talk() {
 	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds
 	echo 2 >/proc/sys/net/smc/smcr_max_links_per_lgr	# what is said of a second one is tested
 	echo 0 >/proc/sys/net/smc/smcr_path_retry_time	# what fails is tried again at once
-	rdma_another_address
-	export RDMA_PEER_OTHER_ADDRESS=10.9.0.3
+	export RDMA_PEER_OTHER_ADDRESS=10.9.0.3	# rdma_peer_strangers has added it
 	peer_patience=$(cat /proc/sys/net/ipv4/tcp_fin_timeout)
 	# For closed ones whose peer says nothing; an honest one on a busy machine needs some time
 	echo $((3 * ${VM_SLOW:-1})) >/proc/sys/net/ipv4/tcp_fin_timeout
