@@ -179,8 +179,8 @@ static struct smc_diag_cursor convert_cursor(struct smc_cursor from)
 }
 
 /*
- * The ABI distinguishes prepared, sent and completed data; this implementation has only one cursor
- * for all of them.
+ * Over SMC-R, the last producer cursor that the peer was sent is that of the data passed to the
+ * device. Over SMC-D, data is in the peer's ring as soon as it is written.
  */
 static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 {
@@ -191,15 +191,15 @@ static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 		.peer_rmbe_size	= conn->tx_bytes,
 		.rx_prod	= convert_cursor(conn->rx_produced),
 		.rx_cons	= convert_cursor(conn->rx_consumed),
-		.tx_prod	= convert_cursor(conn->tx_produced),
+		.tx_prod	= convert_cursor(conn->ends.tx_sent),
 		.tx_cons	= convert_cursor(conn->tx_consumed),
 		.rx_prod_flags	= conn->rx_producer_flags,
 		.rx_conn_state_flags = conn->rx_state_flags,
 		.tx_prod_flags	= conn->tx_producer_flags,
 		.tx_conn_state_flags = conn->tx_state_flags,
 		.tx_prep	= convert_cursor(conn->tx_produced),
-		.tx_sent	= convert_cursor(conn->tx_produced),
-		.tx_fin		= convert_cursor(conn->tx_produced),
+		.tx_sent	= convert_cursor(conn->ends.tx_sent),
+		.tx_fin		= convert_cursor(conn->ends.tx_done),
 	};
 
 	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);

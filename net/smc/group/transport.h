@@ -149,12 +149,16 @@ struct smc_group_memory {
  * @peer_dmb_token: the peer's DMB (SMC-D)
  * @link: link on which data is sent (SMC-R)
  * @send_buffer: bytes of the send buffer; 0 if data is written directly to the peer's ring
+ * @tx_sent: everything before this position was passed to the device
+ * @tx_done: everything before this position is in the peer's ring, as far as this end knows
  */
 struct smc_conn_ends {
 	u64 dmb_token;
 	u64 peer_dmb_token;
 	struct smc_link_info link;
 	u32 send_buffer;
+	struct smc_cursor tx_sent;
+	struct smc_cursor tx_done;
 };
 
 /**

@@ -76,11 +76,13 @@ void smcr_group_memory_info(const struct smc_group *group, struct smc_group_memo
 
 void smcr_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 {
-	const struct smcr_conn *rc = conn->priv;
+	struct smcr_conn *rc = conn->priv;
 
+	lockdep_assert_held(&conn->lock);
 	memset(out, 0, sizeof(*out));	/* what it has are no DMBs */
 	smcr_link_info(READ_ONCE(rc->link), &out->link);
 	out->send_buffer = conn->tx.buffer_bytes;
+	smcr_link_progress(rc, out);
 }
 
 /* The first device after the one with the number @serial */

@@ -299,6 +299,34 @@ void smcr_link_withdraw(struct smcr_conn *rc)
 	spin_unlock_bh(&link->send_lock);
 }
 
+/* Bytes behind the @consumed ones that are in the peer's memory, as its adapter has confirmed */
+static u32 count_confirmed(const struct smcr_conn *rc, u32 consumed)
+{
+	s32 bytes = rc->acked - consumed;
+
+	return max(bytes, 0);
+}
+
+/**
+ * smcr_link_progress() - how far the data of a connection has come, for monitoring
+ * @rc: an attached connection
+ * @out: sets tx_sent and tx_done
+ *
+ * smc_conn.lock is held. Does not sleep.
+ */
+void smcr_link_progress(struct smcr_conn *rc, struct smc_conn_ends *out)
+{
+	const struct smc_conn_tx *tx = &rc->conn->tx;
+	struct smcr_link *link;
+
+	lockdep_assert_held(&rc->conn->lock);
+	link = lock_link(rc);
+	out->tx_sent = rc->sent;
+	out->tx_done = smc_cursor_advance(tx->cons, count_confirmed(rc, tx->consumed),
+					  &rc->bounds);
+	spin_unlock_bh(&link->send_lock);
+}
+
 /*
  * Where a connection goes on: the peer has what its adapter has confirmed, and what it has
  * consumed. What is behind that is written again, at the same place and with the same bytes: it is
@@ -306,12 +334,12 @@ void smcr_link_withdraw(struct smcr_conn *rc)
  */
 static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_cursor cursor)
 {
-	u32 resume = (s32)(rc->acked - consumed) > 0 ? rc->acked : consumed;
+	u32 confirmed = count_confirmed(rc, consumed);
 
 	if (rc->withdrawn)	/* nothing is written any more, and no cursor goes back */
 		return;
-	rc->sent = smc_cursor_advance(cursor, resume - consumed, &rc->bounds);
-	rc->written = resume;
+	rc->sent = smc_cursor_advance(cursor, confirmed, &rc->bounds);
+	rc->written = consumed + confirmed;
 }
 
 /**

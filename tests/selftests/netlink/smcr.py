@@ -203,6 +203,33 @@ def look_at_sockets(pair, family):
           (server['rx_prod'], server['tx_prod']))
 
 
+def sender_cursors(sock):
+    info = DIAG.find(os.fstat(sock.fileno()).st_ino, EXT).conn()
+    return {name: info[name][1] for name in ('tx_prep', 'tx_sent', 'tx_prod', 'tx_fin')}
+
+
+def held_back():
+    """The sender keeps what follows an urgent byte until the peer has consumed that."""
+    pair = connect(socket.AF_INET, R2)
+    pair.server.settimeout(smc.LIMIT)
+    pair.client.sendall(bytes(10))
+    pair.client.send(b'!', socket.MSG_OOB)
+    pair.client.sendall(bytes(100))
+    becomes('the urgent byte is sent', lambda: sender_cursors(pair.client)['tx_sent'], 11)
+    cursors = sender_cursors(pair.client)
+    equal('what is behind it is not', (cursors['tx_prep'], cursors['tx_sent'], cursors['tx_prod']),
+          (111, 11, 11))
+    check('completed is not more than sent', cursors['tx_fin'] <= 11, cursors)
+    got = 0
+    while got < 110:
+        got += len(pair.server.recv(110 - got))
+    cursors = sender_cursors(pair.client)
+    equal('now it is', (cursors['tx_prep'], cursors['tx_sent'], cursors['tx_prod']),
+          (111, 111, 111))
+    check('the peer had the urgent byte', 11 <= cursors['tx_fin'] <= 111, cursors)
+    end(pair)
+
+
 def connection(family, variant):
     events = Family('smc')
     events.listen()
@@ -460,5 +487,5 @@ smc.sysctl('smcr_idle_timeout', 1)
 GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
-run(two_devices, elsewhere, connections, pnet, renamed, unplugged, plugged_in_again,
+run(two_devices, elsewhere, connections, held_back, pnet, renamed, unplugged, plugged_in_again,
     given_up, short_of_memory, fragmented, memory_given_back, nothing_fell_back)
