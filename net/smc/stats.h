@@ -26,17 +26,13 @@
  * @SMC_STAT_TX_BYTES: bytes copied from applications
  * @SMC_STAT_RX_CALLS: receive calls, including failed and empty ones
  * @SMC_STAT_TX_CALLS: send calls, including failed ones
- * @SMC_STAT_SPLICE: splice calls; not counted
  * @SMC_STAT_CORK: TCP_CORK enabled
  * @SMC_STAT_NODELAY: TCP_NODELAY enabled
  * @SMC_STAT_URGENT: calls with MSG_OOB
  * @SMC_STAT_TX_BIGGER_THAN_PEER: send request larger than the peer's buffer
- * @SMC_STAT_TX_BIGGER: send request larger than the send buffer; not counted
  * @SMC_STAT_TX_PEER_FULL: send call stopped by a full peer buffer
- * @SMC_STAT_TX_FULL: send buffer too full for the whole request; not counted
  * @SMC_STAT_TX_REUSED: send buffer of an earlier connection reused
  * @SMC_STAT_TX_ALLOCATED: send buffer allocated
- * @SMC_STAT_TX_DOWNGRADED: send buffer smaller than requested; not counted
  * @SMC_STAT_RX_SHORT: less data available than requested
  * @SMC_STAT_RX_REUSED: receive buffer of an earlier connection reused
  * @SMC_STAT_RX_ALLOCATED: receive buffer allocated
@@ -68,17 +64,13 @@ enum smc_stat {
 	SMC_STAT_TX_BYTES,
 	SMC_STAT_RX_CALLS,
 	SMC_STAT_TX_CALLS,
-	SMC_STAT_SPLICE,
 	SMC_STAT_CORK,
 	SMC_STAT_NODELAY,
 	SMC_STAT_URGENT,
 	SMC_STAT_TX_BIGGER_THAN_PEER,
-	SMC_STAT_TX_BIGGER,
 	SMC_STAT_TX_PEER_FULL,
-	SMC_STAT_TX_FULL,
 	SMC_STAT_TX_REUSED,
 	SMC_STAT_TX_ALLOCATED,
-	SMC_STAT_TX_DOWNGRADED,
 	SMC_STAT_RX_SHORT,
 	SMC_STAT_RX_REUSED,
 	SMC_STAT_RX_ALLOCATED,

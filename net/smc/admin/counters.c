@@ -18,16 +18,17 @@ struct row {
 #define SIZES(attr, stat)	{ SMC_NLA_STATS_T_##attr, SMC_STAT_##stat }
 #define EVENT(attr, stat)	{ SMC_NLA_STATS_RMB_##attr, SMC_STAT_##stat }
 #define COUNT(attr, stat)	{ SMC_NLA_STATS_T_##attr, SMC_STAT_##stat }
-#define NEVER			SMC_STAT_MAX	/* this implementation has no such event */
+#define NEVER			SMC_STAT_MAX	/* this implementation does not count the event */
+#define BIGGER_THAN_RING	(SMC_STAT_MAX + 1)
 
 static const struct row tx_events[] = {
 	EVENT(REUSE_CNT, TX_REUSED),
 	EVENT(SIZE_SM_PEER_CNT, TX_BIGGER_THAN_PEER),
-	EVENT(SIZE_SM_CNT, TX_BIGGER),
+	{ SMC_NLA_STATS_RMB_SIZE_SM_CNT, BIGGER_THAN_RING },
 	EVENT(FULL_PEER_CNT, TX_PEER_FULL),
-	EVENT(FULL_CNT, TX_FULL),
+	{ SMC_NLA_STATS_RMB_FULL_CNT, NEVER },
 	EVENT(ALLOC_CNT, TX_ALLOCATED),
-	EVENT(DGRADE_CNT, TX_DOWNGRADED),
+	{ SMC_NLA_STATS_RMB_DGRADE_CNT, NEVER },
 };
 
 static const struct row rx_events[] = {
@@ -67,7 +68,7 @@ static const struct row events[] = {
 	{ SMC_NLA_STATS_T_SENDPAGE_CNT, NEVER },
 	COUNT(CORK_CNT, CORK),
 	COUNT(NDLY_CNT, NODELAY),
-	COUNT(SPLICE_CNT, SPLICE),
+	{ SMC_NLA_STATS_T_SPLICE_CNT, NEVER },
 	COUNT(URG_DATA_CNT, URGENT),
 	COUNT(VIOLATION_CNT, VIOLATIONS),
 	COUNT(ABORT_TX_CNT, ABORTS_SENT),
@@ -93,8 +94,11 @@ struct source {
 	enum smc_mode mode;
 };
 
+/* The send ring of SMC-R is as large as the peer's buffer. SMC-D has no send buffer. */
 static u64 read_counter(const struct source *from, unsigned int stat)
 {
+	if (stat == BIGGER_THAN_RING)
+		stat = from->mode == SMC_MODE_R ? SMC_STAT_TX_BIGGER_THAN_PEER : NEVER;
 	return stat == NEVER ? 0 : smc_stats_sum(from->stats, from->mode, stat);
 }
 

@@ -230,6 +230,23 @@ def held_back():
     end(pair)
 
 
+def larger_than_ring():
+    """The send ring of SMC-R is as large as the peer's element."""
+    names = ('size-sm-cnt', 'size-sm-peer-cnt', 'full-peer-cnt', 'full-cnt')
+    pair = connect(socket.AF_INET, R2)
+    pair.server.settimeout(smc.LIMIT)
+    before = technology()['tx-rmb-stats']
+    pair.client.settimeout(0)
+    equal('a write of more than a ring fills it', pair.client.send(bytes(BUFFER + 1)), BUFFER)
+    after = technology()['tx-rmb-stats']
+    equal('counters of full and small buffers', [after[name] - before[name] for name in names],
+          [1, 1, 1, 0])
+    got = 0
+    while got < BUFFER:
+        got += len(pair.server.recv(BUFFER - got))
+    end(pair)
+
+
 def connection(family, variant):
     events = Family('smc')
     events.listen()
@@ -487,5 +504,5 @@ smc.sysctl('smcr_idle_timeout', 1)
 GEN, DIAG = Family('smc'), Diag()
 GEN.set('flush-ueid')
 GEN.set('add-ueid', eid('SMCRTEST'))
-run(two_devices, elsewhere, connections, held_back, pnet, renamed, unplugged, plugged_in_again,
-    given_up, short_of_memory, fragmented, memory_given_back, nothing_fell_back)
+run(two_devices, elsewhere, connections, held_back, larger_than_ring, pnet, renamed, unplugged,
+    plugged_in_again, given_up, short_of_memory, fragmented, memory_given_back, nothing_fell_back)
