@@ -22,8 +22,7 @@ static void check_model(const struct model *m)
 
 	CHECK(in_ring <= size);
 	CHECK(smc_cursor_inside(m->producer, &m->ring) && smc_cursor_inside(m->consumer, &m->ring));
-	CHECK(smc_cursor_used(m->producer, m->consumer, &m->ring) == in_ring);
-	CHECK(smc_cursor_free(m->producer, m->consumer, &m->ring) == size - in_ring);
+	CHECK(smc_cursor_span(m->consumer, m->producer, &m->ring) == in_ring);
 	CHECK(m->producer.count == m->ring.first + m->produced % size);
 	CHECK(m->producer.wrap == (u16)(m->produced / size));
 	CHECK(m->consumer.count == m->ring.first + m->consumed % size);
@@ -47,7 +46,7 @@ static void check_split(const struct model *m, struct smc_cursor from, u32 bytes
 
 static void receive_producer(struct model *m, struct smc_cursor next)
 {
-	u32 limit = smc_cursor_free(m->producer, m->consumer, &m->ring);
+	u32 limit = smc_ring_size(&m->ring) - (m->produced - m->consumed);
 	int moved = smc_cursor_moved(m->producer, next, limit, &m->ring);
 
 	if (moved < 0) {
@@ -61,11 +60,10 @@ static void receive_producer(struct model *m, struct smc_cursor next)
 	m->produced += moved;
 }
 
-static void receive_consumer(struct model *m, struct smc_cursor next, bool mirrored)
+static void receive_consumer(struct model *m, struct smc_cursor next)
 {
-	u32 limit = smc_cursor_used(m->producer, m->consumer, &m->ring);
-	int moved = mirrored ? smc_cursor_moved_mirrored(m->consumer, next, limit, &m->ring) :
-			       smc_cursor_moved(m->consumer, next, limit, &m->ring);
+	u32 limit = m->produced - m->consumed;
+	int moved = smc_cursor_moved(m->consumer, next, limit, &m->ring);
 
 	if (moved < 0) {
 		CHECK(moved == -EPROTO);
@@ -106,16 +104,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			break;
 		case 2:
 		case 3:
-			receive_consumer(&m, smc_cursor_advance(m.consumer, bytes, &m.ring), false);
+			receive_consumer(&m, smc_cursor_advance(m.consumer, bytes, &m.ring));
 			break;
 		case 4:
 			receive_producer(&m, next);
 			break;
 		case 5:
-			receive_consumer(&m, next, false);
-			break;
 		case 6:
-			receive_consumer(&m, next, true);
+			receive_consumer(&m, next);
 			break;
 		case 7:
 			next = m.producer;

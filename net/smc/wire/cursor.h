@@ -6,8 +6,7 @@
  * written, the consumer cursor the next byte to be read. If both offsets are equal, the wrap counts
  * tell an empty ring from a full one.
  *
- * A cursor that a peer has sent must not be used before smc_cursor_moved() or
- * smc_cursor_moved_mirrored() has accepted it.
+ * A cursor that a peer has sent must not be used before smc_cursor_moved() has accepted it.
  */
 #ifndef _NET_SMC_WIRE_CURSOR_H
 #define _NET_SMC_WIRE_CURSOR_H
@@ -97,8 +96,7 @@ smc_cursor_advance(struct smc_cursor cursor, u32 bytes, const struct smc_ring *r
  * @to: end, inside the ring
  * @ring: the ring
  *
- * Wrap counts are compared only if the offsets are equal: some peers do not count the consumer's
- * wraps but copy the producer's wrap count.
+ * Wrap counts are compared only if the offsets are equal.
  *
  * Return: 0 to the size of the ring.
  */
@@ -110,20 +108,6 @@ static inline u32 smc_cursor_span(struct smc_cursor from, struct smc_cursor to,
 	if (to.count < from.count)
 		return smc_ring_size(ring) - (from.count - to.count);
 	return to.wrap == from.wrap ? 0 : smc_ring_size(ring);
-}
-
-/* Number of bytes written and not yet consumed */
-static inline u32 smc_cursor_used(struct smc_cursor producer, struct smc_cursor consumer,
-				  const struct smc_ring *ring)
-{
-	return smc_cursor_span(consumer, producer, ring);
-}
-
-/* Number of bytes that can be written now */
-static inline u32 smc_cursor_free(struct smc_cursor producer, struct smc_cursor consumer,
-				  const struct smc_ring *ring)
-{
-	return smc_ring_size(ring) - smc_cursor_used(producer, consumer, ring);
 }
 
 /**
@@ -152,31 +136,6 @@ static inline int smc_cursor_moved(struct smc_cursor last, struct smc_cursor nex
 	else
 		return -EPROTO;
 
-	return bytes <= limit ? (int)bytes : -EPROTO;
-}
-
-/**
- * smc_cursor_moved_mirrored() - the same for a consumer that does not count its wraps
- * @last: the last accepted value of the consumer cursor, with our own wrap count
- * @next: the value received
- * @limit: maximum distance, used bytes
- * @ring: the ring
- *
- * RFC 7609 can be read so that the consumer's wrap count is a copy of the producer's at the last
- * read. SMC-R peers that announced RMBE eye catchers may do that. The caller must store
- * smc_cursor_advance(@last, result), not @next.
- *
- * Return: distance in bytes, 0 to @limit, or -EPROTO.
- */
-static inline int smc_cursor_moved_mirrored(struct smc_cursor last, struct smc_cursor next,
-					    u32 limit, const struct smc_ring *ring)
-{
-	u32 bytes;
-
-	if (!smc_cursor_inside(next, ring))
-		return -EPROTO;
-
-	bytes = smc_cursor_span(last, next, ring);
 	return bytes <= limit ? (int)bytes : -EPROTO;
 }
 
