@@ -375,11 +375,13 @@ static bool release_sock_locked(struct socket *sock)
 int smc_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	bool lives_on;
+	bool has_module, lives_on;
 	int err = 0;
 
 	if (!sk)
 		return 0;
+	/* A kworker that owns the socket may make it fall back before this call has the lock */
+	has_module = smc_call_begin();
 	lock_sock(sk);
 	lives_on = release_sock_locked(sock);
 	release_sock(sk);
@@ -388,5 +390,6 @@ int smc_release(struct socket *sock)
 	else
 		err = smc_ops_of_tcp(sk)->release(sock);
 	smc_conn_reap();
+	smc_call_end(has_module);
 	return err;
 }
