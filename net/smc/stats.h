@@ -26,6 +26,7 @@
  * @SMC_STAT_TX_BYTES: bytes copied from applications
  * @SMC_STAT_RX_CALLS: receive calls, including failed and empty ones
  * @SMC_STAT_TX_CALLS: send calls, including failed ones
+ * @SMC_STAT_SPLICE: splice calls that read
  * @SMC_STAT_CORK: TCP_CORK enabled
  * @SMC_STAT_NODELAY: TCP_NODELAY enabled
  * @SMC_STAT_URGENT: calls with MSG_OOB
@@ -64,6 +65,7 @@ enum smc_stat {
 	SMC_STAT_TX_BYTES,
 	SMC_STAT_RX_CALLS,
 	SMC_STAT_TX_CALLS,
+	SMC_STAT_SPLICE,
 	SMC_STAT_CORK,
 	SMC_STAT_NODELAY,
 	SMC_STAT_URGENT,

@@ -3,6 +3,7 @@
 #ifndef _NET_SMC_COMPAT_COMPAT_H
 #define _NET_SMC_COMPAT_COMPAT_H
 
+#include <linux/fs.h>
 #include <linux/uio.h>
 #include <net/tcp.h>
 
@@ -13,6 +14,18 @@ static inline bool smc_compat_may_allocate(const struct iov_iter *to)
 	return iov_iter_is_pipe(to);
 #else
 	return false;
+#endif
+}
+
+/* What the kernel does for a socket that has no operation splice_read: it reads the file */
+static inline ssize_t smc_compat_splice_read(struct file *in, loff_t *pos,
+					     struct pipe_inode_info *pipe, size_t len,
+					     unsigned int flags)
+{
+#ifdef SMC_HAVE_PIPE_ITER
+	return generic_file_splice_read(in, pos, pipe, len, flags);
+#else
+	return copy_splice_read(in, pos, pipe, len, flags);
 #endif
 }
 

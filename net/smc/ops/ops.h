@@ -15,6 +15,8 @@ int smc_proto_tables_init(void);
 /* stream.c */
 int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+ssize_t smc_splice_read(struct socket *sock, loff_t *pos, struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags);
 __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait);
 int smc_shutdown(struct socket *sock, int how);
 

@@ -212,7 +212,7 @@ static const struct proto_ops *fill_smc_ops(int family, const struct proto_ops *
 	ops->recvmsg = smc_recvmsg;
 	ops->set_rcvlowat = smc_set_rcvlowat;
 	ops->mmap = sock_no_mmap;
-	ops->splice_read = NULL;	/* the kernel uses recvmsg */
+	ops->splice_read = smc_splice_read;
 #ifdef SMC_HAVE_SPLICE_EOF
 	ops->splice_eof = NULL;
 #endif

@@ -329,6 +329,30 @@ int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	return ret;
 }
 
+static void count_splice(const struct sock *sk)
+{
+	const struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	if (smc && smc_sock_state(smc) == SMC_SOCK_ACTIVE)
+		smc_conn_count(&smc->conn, SMC_STAT_SPLICE, 1);
+	rcu_read_unlock();
+}
+
+/* splice() from the socket to a pipe, by smc_recvmsg(). Return: as TCP. */
+ssize_t smc_splice_read(struct socket *sock, loff_t *pos, struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags)
+{
+	bool has_module = smc_call_begin();
+	ssize_t ret;
+
+	count_splice(sock->sk);
+	ret = smc_compat_splice_read(sock->file, pos, pipe, len, flags);
+	smc_call_end(has_module);
+	return ret;
+}
+
 static bool poll_conn_writable(struct smc_conn *conn)
 {
 	if (smc_tx_writable(conn))

@@ -213,6 +213,16 @@ def data(pair):
         'rx-bytes': 1, 'tx-bytes': 1, 'rx-cnt': 1, 'tx-cnt': 1}}
     equal('less than was asked for', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
 
+    before = stats()['smcd-tech']
+    reader, writer = os.pipe()
+    pair.client.send(b'xyz')
+    equal('bytes to a pipe', os.splice(pair.server.fileno(), writer, 100), 3)
+    os.close(reader)
+    os.close(writer)
+    after = stats()['smcd-tech']
+    equal('a splice call', [after[name] - before[name] for name in ('splice-cnt', 'rx-bytes')],
+          [1, 3])
+
     before = stats()
     pair.client.send(b'')
     equal('nothing', changes(before, stats()), {
