@@ -274,6 +274,7 @@ static void end_children(struct smc_sock *listener)
 		smc_accept_release_child(listener, child);
 		release_sock(sk);
 		smc_conn_put(&child->conn);
+		cond_resched();
 	}
 }
 
@@ -365,9 +366,14 @@ static struct smc_sock *prepare_listener(struct socket *sock, bool *is_new)
 	return smc;
 }
 
-/* TCP listens, or has refused; and another thread may have connected the socket meanwhile */
+/*
+ * TCP listens, or has refused; and another thread may have connected the socket meanwhile. If a
+ * parallel call failed, it has detached the struct: then the socket listens as TCP.
+ */
 static void finish_listen(struct socket *sock, struct smc_sock *smc, bool is_new, int err)
 {
+	if (!smc_sk(sock->sk) && sock->sk->sk_state == TCP_LISTEN && smc_ops_are_smc(sock))
+		smc_ops_to_tcp(sock);
 	if (smc_sk(sock->sk) != smc || smc->state != SMC_SOCK_INIT)
 		return;
 	if (sock->sk->sk_state == TCP_LISTEN) {
@@ -386,6 +392,20 @@ static void finish_listen(struct socket *sock, struct smc_sock *smc, bool is_new
 	}
 }
 
+/*
+ * All that TCP does for a socket that listens already. The lock stays held: otherwise ss -K could
+ * end the listener, and TCP would start a new one for the children of the old one.
+ */
+static bool change_backlog(struct socket *sock, int backlog)
+{
+	const struct smc_sock *smc = smc_sk(sock->sk);
+
+	if (!smc || smc->state != SMC_SOCK_LISTEN || sock->sk->sk_state != TCP_LISTEN)
+		return false;
+	WRITE_ONCE(sock->sk->sk_max_ack_backlog, backlog);
+	return true;
+}
+
 static int listen_as_smc(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
@@ -394,6 +414,10 @@ static int listen_as_smc(struct socket *sock, int backlog)
 	int err;
 
 	lock_sock(sk);
+	if (change_backlog(sock, backlog)) {
+		release_sock(sk);
+		return 0;
+	}
 	smc = prepare_listener(sock, &is_new);
 	release_sock(sk);
 	if (IS_ERR(smc))
@@ -517,23 +541,40 @@ static void wait_for_accept_event(struct smc_sock *listener, struct smc_acceptor
 	spin_unlock_irq(&q->lock);
 }
 
-/* An accept() that has its child leaves the other steps to the next accept() or the work queue */
+static bool has_sleeping_acceptor(const struct smc_sock *listener)
+{
+	return !list_empty_careful(&listener->queue.acceptors);
+}
+
+/*
+ * An accept() that returns leaves other steps to the next accept() or the work queue. While it
+ * waited for the mutex it may have been woken for a child that it does not take: it wakes the next
+ * accept().
+ */
 static void pass_on_steps(struct smc_sock *listener)
 {
-	if (smc_accept_step_is_due(listener) && READ_ONCE(listener->state) == SMC_SOCK_LISTEN)
+	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN)
+		return;
+	if (smc_accept_step_is_due(listener))
 		smc_sock_event(listener);
+	if (smc_accept_has_ready(listener) && has_sleeping_acceptor(listener))
+		smc_conn_wake_readers(&listener->conn);
 }
 
 static struct smc_sock *find_ready_child(struct smc_sock *listener, long timeo)
 {
+	struct smc_sock *child;
 	int err = 0;
 
 	if (smc_accept_step_is_due(listener))
 		err = smc_child_take_steps(listener);
-	if (err && timeo)
-		err = sock_intr_errno(timeo);	/* SO_RCVTIMEO rules out a restart */
-	if (err)
-		return ERR_PTR(err);
+	if (err) {
+		child = pop_child(listener, true);	/* as TCP, before a signal */
+		if (child)
+			return child;
+		/* SO_RCVTIMEO rules out a restart */
+		return ERR_PTR(timeo ? sock_intr_errno(timeo) : err);
+	}
 	step_overtaken_children(listener);
 	return pop_child(listener, true);
 }

@@ -208,7 +208,8 @@ static int send_sock_locked(struct socket *sock, struct msghdr *msg, size_t len,
 	int err;
 
 	smc = smc_sk(sk);
-	if (msg->msg_flags & MSG_FASTOPEN && smc_ops_are_smc(sock) &&
+	/* While listen() runs without the lock, TCP listens and smc->state is SMC_SOCK_INIT */
+	if (msg->msg_flags & MSG_FASTOPEN && smc_ops_are_smc(sock) && sk->sk_state == TCP_CLOSE &&
 	    (!smc || smc->state == SMC_SOCK_INIT))
 		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
 	err = wait_until_connected(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));

@@ -447,8 +447,17 @@ static void ask_for_ulp(void *arg)
 	EQ(setsockopt(r->fd, SOL_TCP, TCP_ULP, "none", 4), -1);
 }
 
+/* Data in the SYN are for TCP alone; without an address there is no SYN */
+static void send_with_syn(void *arg)
+{
+	struct refusal *r = arg;
+
+	pthread_barrier_wait(&r->start);
+	EQ(send(r->fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL), -1);
+}
+
 /* The socket is SMC or TCP afterwards, never both: connections arrive, and close() frees it */
-TEST(listen_while_falling_back)
+static void listen_beside(void (*refuse)(void *arg))
 {
 	struct refusal r;
 	struct worker worker;
@@ -460,7 +469,7 @@ TEST(listen_while_falling_back)
 
 		r.fd = new_server();
 		OK(bind(r.fd, &any.sa, any.len));
-		worker_start(&worker, ask_for_ulp, &r);
+		worker_start(&worker, refuse, &r);
 		pthread_barrier_wait(&r.start);
 		OK(listen(r.fd, 5));
 		worker_join(&worker);
@@ -472,4 +481,14 @@ TEST(listen_while_falling_back)
 		close(server);
 		close(r.fd);
 	}
+}
+
+TEST(listen_while_falling_back)
+{
+	listen_beside(ask_for_ulp);
+}
+
+TEST(listen_while_sending_with_syn)
+{
+	listen_beside(send_with_syn);
 }
