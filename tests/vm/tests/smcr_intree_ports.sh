@@ -19,11 +19,14 @@
 . "$(dirname "$0")/../../lib/rdma.sh"
 
 trace=/sys/kernel/tracing/trace
-events=/sys/kernel/tracing/events/smc/smcr_llc
+events=/sys/kernel/tracing/events/smc
 
-# log_links: what is said of links is written down; answers are "reply"
+# log_links: messages about links and the end of each are written down; answers are "reply"
 log_links() {
-	echo 'type == 2' >"$events/filter" && echo 1 >"$events/enable"
+	for event in smcr_llc smcr_link_up smcr_link_down smc_group smc_clc smc_handshake smc_abort \
+		smc_switch_to_fallback; do
+		echo "$1" >"$events/$event/enable" || return 1
+	done
 }
 
 # answered TIMES: so often has the other side answered our offer of a second link
@@ -111,6 +114,8 @@ cell() {
 	talk_between "$server" "$port" "$MY_ADDR" "$PEER_ADDR"
 	[ "$VM_GUEST" = b ] || { echo >"$trace" && links; }
 	check "version $version, $ports ports, server $server" converse || result=failed
+	# Our side of a conversation that failed
+	[ "$result$VM_GUEST" != faileda ] || log "$(tail -100 "$trace")"
 	sync "result-$port" "$result"
 	[ "$SYNC_VALUE" = ok ] || result=failed
 	matrix="$matrix$(printf '%7d %5d   %-13s %s' "$version" "$ports" \
@@ -131,7 +136,7 @@ check "an RDMA port" rdma_guest_v1
 if [ "$VM_GUEST" = a ]; then
 	echo 0 >/proc/sys/net/smc/smcr_v1_over_rocev2
 	echo 1 >/proc/sys/net/smc/smcr_idle_timeout
-	check "what is said can be seen" log_links
+	check "what is said can be seen" log_links 1
 fi
 row 1 1
 row 2 1
@@ -143,7 +148,7 @@ log "$matrix"
 if [ "$VM_GUEST" = a ]; then
 	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
 	check "connections end" wait_for "connections to end" no_connection
-	echo 0 >"$events/enable"
+	log_links 0
 	check "link groups do not hold the module" unload smc_rdma
 	smc_expect_clean "no object is left over"
 else
