@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -199,6 +200,21 @@ static const char *name_mode(int fd)
 	return is_tcp(fd) ? "TCP" : "SMC";
 }
 
+/* What TCP has sent and received at an end */
+static void tell_tcp(const struct slot *slot, int end)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	if (!is_tcp(slot->fd[end]) ||
+	    getsockopt(slot->fd[end], IPPROTO_TCP, TCP_INFO, &info, &len))
+		return;
+	printf("# end %d: TCP state %d, %llu bytes sent, %llu acked, %u not sent, %llu received\n",
+	       end, info.tcpi_state, (unsigned long long)info.tcpi_bytes_sent,
+	       (unsigned long long)info.tcpi_bytes_acked, info.tcpi_notsent_bytes,
+	       (unsigned long long)info.tcpi_bytes_received);
+}
+
 void fail_on(const struct slot *slot, int dir, const char *format, ...)
 {
 	va_list args;
@@ -206,6 +222,8 @@ void fail_on(const struct slot *slot, int dir, const char *format, ...)
 	begin_failure();
 	printf("# slot %d, connection %u (%s, %s to %s), way %d:\n", slot->number, slot->id,
 	       kinds[slot->kind].name, name_mode(slot->fd[0]), name_mode(slot->fd[1]), dir);
+	tell_tcp(slot, 0);
+	tell_tcp(slot, 1);
 	va_start(args, format);
 	tell_failure(format, args);
 	va_end(args);
