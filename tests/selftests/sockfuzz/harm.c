@@ -84,6 +84,7 @@ static void shut_listener(struct slot *slot, int end)
 	(void)end;
 	CALL("shutdown", on_of(slot, LISTENER), SHUT_RD,
 	     shutdown(slot->fd[LISTENER], one_in(2) ? SHUT_RD : SHUT_RDWR));
+	__atomic_store_n(&slot->listener_shut, true, __ATOMIC_SEQ_CST);
 }
 
 /* The connection is that of whoever makes it, but the thief closes it */

@@ -153,6 +153,7 @@ static bool put_listener(struct slot *slot)
 	socklen_t len;
 
 	slot->namespace = me->namespace;
+	__atomic_store_n(&slot->listener_shut, false, __ATOMIC_SEQ_CST);
 	if (!put_socket(slot, LISTENER, kind->server))
 		return false;
 	setsockopt(slot->fd[LISTENER], SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -301,10 +302,20 @@ static void count_mode(const struct slot *slot)
 		CALL("(a connection over SMC)", 4 * slot->number, 0, 0);
 }
 
+/*
+ * shutdown() before listen() fails, but TCP keeps the mark, and each child of the listening socket
+ * inherits it: it sees an end of the stream that no end has sent
+ */
+static bool may_be_shut(const struct slot *slot)
+{
+	return __atomic_load_n(&slot->harming, __ATOMIC_SEQ_CST) ||
+	       __atomic_load_n(&slot->listener_shut, __ATOMIC_SEQ_CST);
+}
+
 static bool needs_listener(const struct slot *slot, int old_kind)
 {
-	return slot->kind != old_kind || slot->namespace != me->namespace || one_in(4) ||
-	       get_option(slot->fd[LISTENER], SO_ACCEPTCONN) != 1;
+	return may_be_shut(slot) || slot->kind != old_kind || slot->namespace != me->namespace ||
+	       one_in(4) || get_option(slot->fd[LISTENER], SO_ACCEPTCONN) != 1;
 }
 
 /* A listener and a client, not connected. @same: kind and namespace are those of before */

@@ -196,6 +196,7 @@ struct way {
  * @harmed: such calls were made
  * @peek_off: SO_PEEK_OFF may be set at an end
  * @low_water: SO_RCVLOWAT may be set at an end
+ * @listener_shut: shutdown() of the listening socket was called
  * @shut: shutdown() for writing was called at an end
  * @dead: it does not move data any more
  * @temper: one of so many calls does harm
@@ -213,6 +214,7 @@ struct slot {
 	bool harmed;
 	bool peek_off;
 	bool low_water;
+	bool listener_shut;
 	bool shut[2];
 	bool dead;
 	unsigned int temper;
