@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SMC-R's part of a connection: its element, the peer's element, and who may call up.
+ * SMC-R's part of a connection: the local element, the peer's element, and upcalls.
  *
- * It outlives the connection as long as the device still reads from its send ring. An
- * upcall is only made by who holds a reference of @users; conn_close waits for those.
+ * A struct smcr_conn outlives the connection while the device reads from its send ring. An upcall
+ * needs a reference of @users; smcr_conn_close() waits until all of these are dropped.
  */
 
 #include <linux/random.h>
@@ -15,7 +15,7 @@
 #include "group.h"
 
 #define EYE_CATCHER_BYTES	4
-/* Elements that a group may lose, and RMBs that its peer may refuse */
+/* After so many lost elements and refused RMBs no connection joins the group any more */
 #define MAX_ABANDONED		8
 #define MAX_ABANDONED_CLIENT	32
 
@@ -47,7 +47,7 @@ static struct smcr_conn *find(struct smcr_group *rg, u32 token)
 	return NULL;
 }
 
-/* The peer names the connection by its token, which must be the only one in the group */
+/* The peer's messages name the connection by its token, which must be unique in the group */
 static int enlist(struct smcr_conn *rc)
 {
 	struct smcr_group *rg = rc->rg;
@@ -96,7 +96,7 @@ static void set_rx(struct smcr_conn *rc)
 	}
 }
 
-/* The memory is pinned and stays for a while, so less is taken of it by default */
+/* smcr_rmem limits a size that the program did not choose: RMBs stay allocated for reuse */
 static u32 wanted_bytes(const struct smc_conn *conn)
 {
 	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;
@@ -126,9 +126,9 @@ static int take_element(struct smcr_conn *rc)
 }
 
 /*
- * Does the peer know the RMB? The first one comes with CLC, any other is announced by the first one
- * that comes to this point, which need not be the one for which it was created. Return: 0,
- * -EINPROGRESS, or -EREMOTEIO if it was refused meanwhile.
+ * Does the peer know the RMB? CLC names the first RMB of a group. The first connection that comes
+ * here announces any other RMB; that need not be the connection for which the RMB was created.
+ * Return: 0, -EINPROGRESS, or -EREMOTEIO if the announcement has failed meanwhile.
  */
 static int await_announcement(struct smcr_conn *rc)
 {
@@ -168,10 +168,10 @@ static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 bytes)
 }
 
 /*
- * Once it has sent its Accept to a client that is in the group already, the server cannot turn
- * back (R-DEC-04). So it gets hold of a send ring before, although only the Confirm tells how large
- * the client's element is: as large as the largest one that the client ever had here. At first
- * contact nothing is known, and a Decline is still possible.
+ * On a later contact the server cannot decline after its Accept (R-DEC-04), so it reserves a send
+ * ring before. Only the Confirm has the size of the client's element; until then the server assumes
+ * the largest one that the client ever had in this group. At first contact no size is known, and
+ * the server can still decline.
  */
 static int reserve_ring(struct smcr_conn *rc)
 {
@@ -187,7 +187,7 @@ static int reserve_ring(struct smcr_conn *rc)
 	return 0;
 }
 
-/* An upcall may have begun when it was enlisted */
+/* An upcall may have begun since the connection was enlisted */
 static void undo_open(struct smcr_conn *rc)
 {
 	smcr_conn_unuse(rc);
@@ -198,10 +198,10 @@ static void undo_open(struct smcr_conn *rc)
 }
 
 /**
- * smcr_conn_open() - struct smc_transport: get a receive element, and what attaching it may need
+ * smcr_conn_open() - struct smc_transport: get a receive element, and reserve a send ring
  * @conn: the connection
  *
- * Return: 0, -EINPROGRESS or another negative errno.
+ * Return: 0, -EINPROGRESS while the peer must learn of the RMB, or another negative errno.
  */
 int smcr_conn_open(struct smc_conn *conn)
 {
@@ -226,7 +226,7 @@ int smcr_conn_open(struct smc_conn *conn)
 		err = enlist(rc);
 	if (err)
 		goto err_undo;
-	/* After it was enlisted: a link that goes down from now on finds it */
+	/* After enlist(): if the link goes down from now on, smcr_conn_leave() finds @rc */
 	if (!smcr_group_has_link(rg)) {
 		err = -ENOLINK;
 		goto err_unlist;
@@ -244,7 +244,7 @@ err_undo:
 	return err;
 }
 
-/* Connections that wait for an RMB need wait no longer */
+/* Report the result of an announcement to the connections that wait for it */
 static void tell_awaiting(struct smcr_group *rg, const struct smcr_rmb *rmb, u32 reason)
 {
 	struct smcr_conn *rc;
@@ -268,15 +268,14 @@ again:
 }
 
 /*
- * The peer may still write to an element that was given up, so it is not used again before the
- * group ends, and with it the keys. To bound the memory that a peer can make us lose in this way,
- * no further connection joins after some losses: such a peer has another view of the group than we
- * have, as one that says so by a Decline (R-DEC-11). The memory is freed when the connections of
- * the group have ended. A server opens a new group for what comes then; a client that is told to
- * join this one declines as out of sync (R-SC-07), which costs that connection its SMC, so a client
- * bears more losses. A refused RMB is a loss, too, because it is work in vain. All connections of a
- * server's group come from its address; those of a client's may lead to a server that only names
- * the group of another one (@other).
+ * The peer may still write to a lost element, so no connection uses it until the group and its keys
+ * end. To limit the memory lost in this way, no connection joins the group after some losses, as
+ * after a Decline that reports "out of sync" (R-DEC-11). The memory is freed when the connections
+ * of the group have ended. A refused RMB counts as a loss, too: its registration was in vain.
+ *
+ * A server then forms a new group. A client declines an Accept that names this group as out of sync
+ * (R-SC-07), and the connection uses TCP, so a client tolerates more losses. A connection of a
+ * client's group may lead to another server, which only names this group: @other.
  */
 static void count_loss(struct smcr_group *rg, bool other)
 {
@@ -291,9 +290,9 @@ static void count_loss(struct smcr_group *rg, bool other)
 }
 
 /**
- * smcr_rmb_announced() - the peer knows an RMB, or does not want to
+ * smcr_rmb_announced() - the announcement of an RMB has succeeded or failed
  * @rg: the group
- * @rmb: the RMB; if the peer does not want it, it may be gone afterwards
+ * @rmb: the RMB; after a failure it may be freed when this function returns
  * @err: 0 or a negative errno
  *
  * Process context, without locks.
@@ -305,8 +304,8 @@ void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 	spin_unlock_bh(&rg->lock);
 	tell_awaiting(rg, rmb, err ? SMC_REASON_LINK_RTOKEN : SMC_REASON_NONE);
 	if (err)
-		count_loss(rg, false);	/* the link is the group's own peer */
-	/* Only now: until here the address must not be that of another RMB */
+		count_loss(rg, false);	/* the link leads to the group's own peer */
+	/* The RMB may be freed from now on; above, another one at its address would match */
 	spin_lock_bh(&rg->lock);
 	rmb->announcing = false;
 	spin_unlock_bh(&rg->lock);
@@ -336,12 +335,12 @@ bool smcr_conn_any_open(struct smcr_group *rg)
 }
 
 /**
- * smcr_conn_withdraw() - the peer takes back an RMB
+ * smcr_conn_withdraw() - the peer withdraws an RMB: write nothing more to it
  * @rg: the group
  * @rtoken: index of the RMB
  *
- * It says so when no connection uses it (R-RK-13), but ours may not know yet that it
- * has ended. Any context, without locks.
+ * At the peer no connection uses the RMB any more (R-RK-13); the local end of one may not have
+ * processed its end yet. Any context, without spin locks.
  */
 void smcr_conn_withdraw(struct smcr_group *rg, int rtoken)
 {
@@ -355,7 +354,7 @@ void smcr_conn_withdraw(struct smcr_group *rg, int rtoken)
 	spin_unlock_bh(&rg->lock);
 }
 
-/* The link that goes into our CLC messages: at first contact there is no usable one */
+/* The link that our CLC messages name; at first contact none is usable yet */
 static struct smcr_link *named_link(struct smcr_group *rg)
 {
 	return smcr_group_idlest_link(rg) ?: &rg->links[0];
@@ -368,7 +367,7 @@ static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
 
 	mutex_lock(&rc->rg->memory_lock);
 	mr = rc->rmb->links[smcr_link_index(link)].mr;
-	if (mr) {	/* else the connection was just lost */
+	if (mr) {	/* else the link was cleared meanwhile */
 		end->rkey = mr->rkey;
 		end->rmb_addr = mr->iova;
 	}
@@ -378,7 +377,7 @@ static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
 }
 
 /**
- * smcr_conn_describe() - struct smc_transport: our end, for Accept and Confirm
+ * smcr_conn_describe() - struct smc_transport: the local end, for Accept and Confirm
  * @conn: the connection
  * @out: result
  */
@@ -409,8 +408,9 @@ void smcr_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
 }
 
 /*
- * The peer offers an element that we believe in use: it has given that up (R-RMB-15). If both sides
- * have closed, that the peer did so may only be overtaken: CLC comes by TCP, and CDC by the link.
+ * The peer names an element that another connection uses here: at the peer that connection has
+ * ended (R-RMB-15). If this side has closed it, the peer's final message may still arrive: CLC
+ * comes over TCP, CDC over the link.
  */
 static void end_former_user(struct smcr_conn *rc)
 {
@@ -437,7 +437,7 @@ static void end_former_user(struct smcr_conn *rc)
 	smcr_conn_unuse(found);
 }
 
-/* First contact: where the other end of the link is */
+/* First contact: connect the link to the peer's queue pair */
 static int meet_peer(struct smcr_group *rg, const struct smc_clc_rdma_end *end)
 {
 	struct smcr_link *link = &rg->links[0];
@@ -453,7 +453,7 @@ static int meet_peer(struct smcr_group *rg, const struct smc_clc_rdma_end *end)
 	return smcr_link_connect(link);
 }
 
-/* Which of its RMBs the peer offers an element of. Return: negative errno if none */
+/* Find the link and the RMB that the peer names. Return: index of the RMB, or a negative errno */
 static int find_rtoken(struct smcr_group *rg, const struct smc_clc_rdma_end *end,
 		       struct smcr_link **link)
 {
@@ -468,7 +468,7 @@ static int find_rtoken(struct smcr_group *rg, const struct smc_clc_rdma_end *end
 	return err ? err : smcr_rtoken_add(*link, end->rkey, end->rmb_addr);
 }
 
-/* One of this size if there is any; else part of the one that was reserved, if it is larger */
+/* A ring of this size, if there is memory; otherwise part of the reserved one, if that is larger */
 static int choose_ring(struct smcr_conn *rc, u32 bytes)
 {
 	struct smcr_send_ring *ring;
@@ -504,7 +504,7 @@ static int take_ring(struct smcr_conn *rc, u32 bytes)
 	return 0;
 }
 
-/* Either the end of the link finds the connection, or this finds that the link has ended */
+/* Either smcr_conn_leave() finds the connection on the link, or this finds the link gone */
 static int enter_link(struct smcr_conn *rc, struct smcr_link *link,
 		      const struct smc_clc_rdma_end *end)
 {
@@ -523,9 +523,9 @@ static int enter_link(struct smcr_conn *rc, struct smcr_link *link,
 }
 
 /**
- * smcr_conn_attach() - struct smc_transport: the peer's end is known
+ * smcr_conn_attach() - struct smc_transport: attach the peer's element
  * @conn: the connection
- * @peer: its end, not trusted
+ * @peer: the peer's end; not trusted
  *
  * Return: 0 or a negative errno.
  */
@@ -580,14 +580,14 @@ static int settle_first(struct smcr_conn *rc)
 		return err;
 	}
 	smcr_llc_settle(link);
-	/* Not smcr_group_has_link(): meanwhile LLC may let others join, and activate the link */
+	/* smcr_group_has_link() could fail while LLC lets others join and activates the link */
 	if (!smcr_link_is_there(link))
 		smcr_group_settled(rg, smcr_llc_why_lost(link));
 	return -EINPROGRESS;
 }
 
 /**
- * smcr_conn_settle() - struct smc_transport: CLC is done
+ * smcr_conn_settle() - struct smc_transport: verify the link after the last CLC message
  * @conn: the connection
  *
  * Return: 0, -EINPROGRESS or another negative errno.
@@ -602,10 +602,10 @@ int smcr_conn_settle(struct smc_conn *conn)
 }
 
 /**
- * smcr_conn_use_eye_catcher() - elements begin with an eye catcher
+ * smcr_conn_use_eye_catcher() - let the elements begin with an eye catcher
  * @rc: the connection of the first contact; no data was exchanged yet
  *
- * The first connection has its rings before it is known what the peer wants.
+ * This connection has its rings before CONFIRM LINK reports whether the peer wants eye catchers.
  */
 void smcr_conn_use_eye_catcher(struct smcr_conn *rc)
 {
@@ -624,10 +624,9 @@ void smcr_conn_use_eye_catcher(struct smcr_conn *rc)
 }
 
 /*
- * The peer does not write to an element that it never knew of, or has said to be done with
- * (R-RMB-13): by "closed" or "aborted", or in the handshake by a Decline. That nothing was heard
- * of it is no proof: a client writes as soon as its Confirm is sent, whether or not that arrives
- * (R-SC-18).
+ * The peer does not write to an element that no CLC message has described, or that it has released
+ * by "closed", "aborted" or a Decline (R-RMB-13). Silence proves nothing: a client writes once its
+ * Confirm is sent, even if the Confirm does not arrive (R-SC-18).
  */
 static bool may_be_written(const struct smcr_conn *rc)
 {
@@ -652,7 +651,7 @@ static void release_element(struct smcr_conn *rc)
  * smcr_conn_close() - struct smc_transport: give everything back
  * @conn: the connection
  *
- * The last control message may still have to wait for its turn in the send queue.
+ * The final control message may still wait for a slot of the send queue; it keeps the send ring.
  */
 void smcr_conn_close(struct smc_conn *conn)
 {
@@ -662,7 +661,7 @@ void smcr_conn_close(struct smc_conn *conn)
 	smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)rc->bounds.end);
 	smcr_conn_unuse(rc);
 	wait_for_completion(&rc->unused);
-	if (rc->link)	/* it is not moved any more */
+	if (rc->link)	/* without users, the connection is not moved any more */
 		atomic_dec(&rc->link->conns);
 	release_element(rc);
 	WRITE_ONCE(conn->priv, NULL);
@@ -670,7 +669,7 @@ void smcr_conn_close(struct smc_conn *conn)
 }
 
 /**
- * smcr_conn_cdc_post() - struct smc_transport: control data for the peer
+ * smcr_conn_cdc_post() - struct smc_transport: send control data to the peer
  * @conn: the connection
  * @cdc: control data
  */
@@ -682,7 +681,7 @@ void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)
 		smcr_link_post_cdc(rc, cdc);
 }
 
-/* The device has written to the element: let the processor see it */
+/* Make visible to the CPU what the device has written to the element */
 static void sync_element(const struct smcr_conn *rc, struct smcr_link *link)
 {
 	u64 dma = rc->rmb->links[smcr_link_index(link)].dma;
@@ -693,11 +692,11 @@ static void sync_element(const struct smcr_conn *rc, struct smcr_link *link)
 }
 
 /**
- * smcr_conn_received() - control data came in
- * @link: where
- * @cdc: what it says; nothing in it is trusted
+ * smcr_conn_received() - pass control data to its connection
+ * @link: the link on which it arrived
+ * @cdc: the control data; not trusted
  *
- * From the completion queue. A token that is not found belonged to a connection which ended.
+ * Softirq, from the completion queue. Ignores an unknown token: its connection has ended.
  */
 void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc)
 {

@@ -16,41 +16,42 @@ struct smcr_send_ring;
 
 /**
  * struct smcr_conn - SMC-R's part of a connection
- * @ref: the connection, each of its messages in the send queue, its place among those
- *	that wait for one. So the send ring is there until the device has read it
- * @rcu: look-ups by token may be under way
- * @node: in smcr_group.conns
+ * @ref: held by the connection, by each of its messages in the send queue, and while it waits for a
+ *	slot. So the send ring stays until the device has read it
+ * @rcu: frees it when look-ups by token have ended
+ * @node: node in smcr_group.conns
  * @rg: the group; holds a reference
  * @conn: the connection; valid while a reference of @users is held
- * @users: upcalls under way, and the connection itself until conn_close
- * @unused: the last user is gone
+ * @users: held by running upcalls, and by the connection until conn_close
+ * @unused: completed when the last reference of @users is dropped
  * @token: alert token; constant
- * @rmb: where the peer writes to
+ * @rmb: RMB that the peer writes to
  * @element: number of the element in it, from 0
- * @awaited: the peer must learn of @rmb first, smc_conn_ready() is due; smcr_group.lock
- * @lost: smc_conn_lost() was reported; smcr_group.lock
- * @described: the peer may know the element
- * @attached: the peer's element is known, and nobody else's yet; written under smcr_group.lock
- * @rtoken: its RMB
- * @peer_index: its index there
- * @link: where its data goes out; changed under smc_conn.lock, smcr_group.lock and the send_lock of
- *	both links. The rest is under its send_lock
- * @ring: where its data is until then; a server has it before it is attached
- * @bounds: of the peer's ring, and so of what is used of @ring
+ * @awaited: smc_conn_ready() is due when @rmb is announced; smcr_group.lock
+ * @lost: no link is left for it, smc_conn_lost() reports that; smcr_group.lock
+ * @described: a CLC message describes the element, so the peer may write to it
+ * @attached: the peer's element is known, and no later connection has it; written under
+ *	smcr_group.lock
+ * @rtoken: index of the peer's RMB
+ * @peer_index: index of the peer's element in it, from 1
+ * @link: link on which it sends; set under smcr_group.lock, changed under smc_conn.lock and the
+ *	send_lock of both links. Its send_lock protects the fields below while data is exchanged
+ * @ring: send ring; a server may reserve it before the peer's element is known
+ * @bounds: bounds of the peer's ring, and of the used part of @ring
  * @rkey: key of the peer's RMB on @link
  * @peer_addr: address of the peer's element on @link
- * @peer_offset: where that element begins in its RMB; constant
- * @sent: everything before this position was given to the device
- * @written: the same in bytes, modulo 2^32
- * @acked: so many of them are in the peer's memory, as its adapter has said
- * @tx_seqno: number of the last control message sent
- * @acked_seqno: of the last one that is in the peer's memory
- * @has_cdc: there is something in @cdc
- * @unproved: it was moved to @link, and the peer is to be asked whether it has everything
- * @is_waiting: @cdc could not be sent yet, and is in link->waiting
- * @waiting: in link->waiting
- * @cdc: the latest state of this end, for the peer
- * @withdrawn: the peer has taken back the RMB, nothing may be written to it
+ * @peer_offset: offset of that element in its RMB; constant
+ * @sent: everything before this position was posted to the device
+ * @written: number of bytes before @sent, modulo 2^32
+ * @acked: number of bytes that the peer's adapter has confirmed, modulo 2^32
+ * @tx_seqno: number of the last control message posted
+ * @acked_seqno: number of the last control message that the peer's adapter has confirmed
+ * @has_cdc: @cdc is valid
+ * @unproved: the connection was moved to @link, and its failover message is due
+ * @is_waiting: @cdc waits for a slot
+ * @waiting: node in link->waiting
+ * @cdc: the latest control data for the peer
+ * @withdrawn: the peer has withdrawn its RMB, nothing is written to it any more
  * @stopped: nothing is sent any more
  */
 struct smcr_conn {
@@ -101,7 +102,7 @@ void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc);
 
 void smcr_conn_put(struct smcr_conn *rc);
 
-/* Take part in upcalls. Under RCU or smcr_group.lock; false if the connection is closed */
+/* Take a reference for an upcall. Under RCU or smcr_group.lock. False if it is closed. */
 static inline bool smcr_conn_use(struct smcr_conn *rc)
 {
 	return refcount_inc_not_zero(&rc->users);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA devices come and go.
+ * Addition and removal of RDMA devices, and their events.
  *
- * A device is in the list while it can be used for something new. Whoever looks at
- * its verbs object either holds @devices_lock, or has a link that entered the
- * device: removal waits for both.
+ * A device is in the list while new links may use it. A user of its struct ib_device holds
+ * devices_lock, or has a link that entered the device: removal waits for both.
  */
 
 #include <linux/netdevice.h>
@@ -42,8 +41,8 @@ struct smcr_device *smcr_device_get(struct smcr_device *dev)
 }
 
 /**
- * smcr_device_put() - give a reference back
- * @dev: the device; only its memory depends on references
+ * smcr_device_put() - drop a reference
+ * @dev: the device; a reference keeps only its memory
  */
 void smcr_device_put(struct smcr_device *dev)
 {
@@ -51,9 +50,9 @@ void smcr_device_put(struct smcr_device *dev)
 }
 
 /**
- * smcr_device_name() - its name, which the operator may change
+ * smcr_device_name() - copy the name, which the operator may change
  * @dev: the device
- * @name: result, SMC_DEVICE_NAME_LEN
+ * @name: result, of SMC_DEVICE_NAME_LEN bytes
  *
  * Any context.
  */
@@ -66,12 +65,11 @@ void smcr_device_name(struct smcr_device *dev, char *name)
 }
 
 /**
- * smcr_device_enter() - a link is about to create what it needs of the device
+ * smcr_device_enter() - a link begins to use the device
  * @dev: the device
  * @link: the link; its port is set
  *
- * Return: false if the device is being removed, else smcr_device_leave() is due
- * later.
+ * Return: true, and smcr_device_leave() is due later; false if the device is being removed.
  */
 bool smcr_device_enter(struct smcr_device *dev, struct smcr_link *link)
 {
@@ -87,8 +85,8 @@ bool smcr_device_enter(struct smcr_device *dev, struct smcr_link *link)
 }
 
 /**
- * smcr_device_leave() - a link has given everything back to the device
- * @dev: the device; its verbs object must not be used any more
+ * smcr_device_leave() - a link has freed its resources of the device
+ * @dev: the device; the link must not use its struct ib_device any more
  * @link: the link
  */
 void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link)
@@ -101,10 +99,10 @@ void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link)
 }
 
 /**
- * smcr_device_for_each() - look at all devices
- * @look: called for each with the device, which is not removed meanwhile, and
- *	@context; may sleep; ends the walk by returning true
- * @context: for @look
+ * smcr_device_for_each() - call a function for each device
+ * @look: the function; may sleep; ends the walk by returning true. The device is not removed
+ *	meanwhile
+ * @context: second argument of @look
  *
  * May sleep.
  */
@@ -124,7 +122,7 @@ static bool any_link(const struct smcr_device *dev, const struct smcr_gid *gid, 
 	return true;
 }
 
-/* Is its address gone? */
+/* Has the port lost the address @gid? */
 static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
 {
 	const struct ib_gid_attr *attr;
@@ -138,7 +136,7 @@ static bool lost_address(const struct smcr_device *dev, const struct smcr_gid *g
 	return false;
 }
 
-/* @severed: the device works, but not the way from there */
+/* Take down the links that @is_hit selects. @severed: the device works, but not their path. */
 static void links_down(struct smcr_device *dev, u32 port, bool severed,
 		       bool (*is_hit)(const struct smcr_device *dev, const struct smcr_gid *gid,
 				      u32 port))
@@ -156,7 +154,7 @@ static void links_down(struct smcr_device *dev, u32 port, bool severed,
 	spin_unlock_bh(&dev->lock);
 }
 
-/* Wires come back. First contacts do not wait for that: they can still be TCP. */
+/* A port may come back, so active links stay for some time. A first contact can still use TCP. */
 static void port_changed(struct smcr_device *dev, u32 port, bool severed)
 {
 	struct smcr_link *link;
@@ -169,8 +167,9 @@ static void port_changed(struct smcr_device *dev, u32 port, bool severed)
 }
 
 /*
- * Process context: the core hands events on by work. An address that goes takes queue pairs with
- * it: the adapter has lost it at once, and if it is added again, that is another entry.
+ * Process context: the RDMA core calls event handlers from work. A link whose address was removed
+ * goes down: the adapter has lost the address at once, and an address that is added again has
+ * another entry.
  */
 static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 {
@@ -197,7 +196,7 @@ static void on_event(struct ib_event_handler *handler, struct ib_event *event)
 	}
 }
 
-/* Memory is registered through the send queue, and some port must speak RoCE */
+/* RMBs are registered through the send queue, and at least one port must support RoCE */
 static bool is_suitable(struct ib_device *ibdev)
 {
 	u32 port;
@@ -210,7 +209,7 @@ static bool is_suitable(struct ib_device *ibdev)
 	return false;
 }
 
-/* Asking an adapter may take long, so it is done here once, and for no connection */
+/* A query may take long, so each port is queried once, and not during a handshake */
 static int learn_ports(struct smcr_device *dev)
 {
 	struct ib_device *ibdev = dev->ibdev;
@@ -261,7 +260,7 @@ static int add_device(struct ib_device *ibdev)
 	dev->serial = ++last_serial;
 	list_add_tail(&dev->list, &devices);
 	up_write(&devices_lock);
-	smcr_group_ports_changed();	/* the addresses may be there already */
+	smcr_group_ports_changed();	/* its ports may have their addresses already */
 	return 0;
 
 err_free:
@@ -302,7 +301,7 @@ static void rename_device(struct ib_device *ibdev, void *data)
 {
 	struct smcr_device *dev = data;
 
-	/* Whoever looks at a device in the list needs no other lock */
+	/* A walk of the list reads the name without name_lock */
 	down_write(&devices_lock);
 	spin_lock_bh(&dev->name_lock);
 	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
@@ -318,7 +317,7 @@ static struct ib_client ib_client = {
 };
 
 /**
- * smcr_device_init() - get to know all devices, present and future
+ * smcr_device_init() - register for all present and future devices
  *
  * May sleep.
  *
@@ -336,7 +335,7 @@ int smcr_device_init(void)
 	return err;
 }
 
-/** smcr_device_exit() - forget all devices; waits until no link uses any. May sleep. */
+/** smcr_device_exit() - remove all devices; waits until no link uses any. May sleep. */
 void smcr_device_exit(void)
 {
 	ib_unregister_client(&ib_client);

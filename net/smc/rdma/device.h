@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA devices, the addresses (GIDs) of their ports, and the way to a peer.
+ * RDMA devices, the addresses (GIDs) of their ports, and the route to a peer.
  *
- * A device can go at any moment. It then takes all its links down and waits until
- * they have given back what they hold of it; what is left of the object afterwards
- * is only memory, kept by references.
+ * A device can be removed at any time. The removal takes down all links on the device, and waits
+ * until they have freed their resources of it. Afterwards references keep only the memory of
+ * struct smcr_device.
  */
 #ifndef _NET_SMC_RDMA_DEVICE_H
 #define _NET_SMC_RDMA_DEVICE_H
@@ -20,10 +20,10 @@
 struct smcr_link;
 
 /**
- * struct smcr_gid_list - which entries of a port's table can be used; constant
- * @rcu: readers may still look at it
- * @nr: number of @index
- * @index: entries for RoCE
+ * struct smcr_gid_list - the entries for RoCE in a port's GID table; constant
+ * @rcu: frees it when its readers have ended
+ * @nr: number of entries
+ * @index: their indexes in the table
  */
 struct smcr_gid_list {
 	struct rcu_head rcu;
@@ -33,8 +33,8 @@ struct smcr_gid_list {
 
 /**
  * struct smcr_port - a port
- * @max_mtu: the largest MTU that it can have, as a code; constant
- * @gids: its addresses; NULL when they must be looked for, which gid.c does
+ * @max_mtu: the largest MTU that it supports, as a code; constant
+ * @gids: its addresses; NULL if gid.c has to list them
  */
 struct smcr_port {
 	enum ib_mtu max_mtu;
@@ -43,19 +43,20 @@ struct smcr_port {
 
 /**
  * struct smcr_device - an RDMA device
- * @ibdev: the device; valid while @links is not empty, and until removal
- * @ref: the list of devices, each struct smcr_gid, each group, each link
- * @rcu: monitoring may still look at its name
- * @list: in the list of devices
- * @serial: its number, greater than that of all before it
- * @name_lock: held while @name changes, and the list of devices is locked then; innermost
- * @name: for messages and monitoring; stays when the device is gone
- * @events: asynchronous events of the device
+ * @ibdev: the device; valid until the removal, which waits for @links, has ended
+ * @ref: held until the removal, and by each struct smcr_gid, each group and each link
+ * @rcu: frees it when monitoring has read its name
+ * @list: node in the list of devices
+ * @serial: number, greater than those of all devices added before
+ * @name_lock: protects @name; to change it, the list of devices is locked, too. No lock is taken
+ *	inside
+ * @name: for messages and monitoring; stays when the device is removed
+ * @events: handler of asynchronous events
  * @changes: number of events that may have changed the addresses of a port
  * @ports: by port number
  * @lock: protects @gone and @links; taken with bottom halves off
- * @gone: the device is being removed: no further link
- * @links: links that hold resources of the device
+ * @gone: the device is being removed: no further link may enter
+ * @links: links that may have resources of the device
  * @idle: woken when @links becomes empty
  */
 struct smcr_device {
@@ -69,28 +70,28 @@ struct smcr_device {
 	struct ib_event_handler events;
 	atomic_t changes;
 	struct smcr_port *ports;
-	spinlock_t lock;	/* protects what says so above */
+	spinlock_t lock;	/* protects gone and links */
 	bool gone;
 	struct list_head links;
 	wait_queue_head_t idle;
 };
 
 /**
- * struct smcr_gid - an address of a port: what struct smc_candidate.device is
- * @ref: candidates, and each link
+ * struct smcr_gid - an address of a port; struct smc_candidate.device points to one
+ * @ref: held by each candidate, each link and each group
  * @dev: its device; holds a reference
- * @net: namespace of the network device; valid as long as a handshake has the object, later
- *	only to be compared
+ * @net: namespace of the network device, without a reference; valid while a handshake or a
+ *	struct smc_group has the address, later only for comparison
  * @port: number of the port
- * @index: in the table of the port
+ * @index: index in the port's GID table
  * @type: RoCE version
  * @gid: the address
  * @mac: MAC address of the port
  * @vlan: VLAN id of the network device that the address belongs to, or 0
  * @ifindex: that network device
- * @mtu: MTU for RDMA of that network device and the port, as a code
+ * @mtu: RDMA MTU that this network device and the port allow, as a code
  *
- * All of it is constant: when something changes, there is another object.
+ * All fields but @ref are constant: after a change, handshakes get another object.
  */
 struct smcr_gid {
 	struct kref ref;
@@ -115,14 +116,13 @@ void smcr_device_name(struct smcr_device *dev, char *name);
 void smcr_device_for_each(bool (*look)(struct smcr_device *dev, void *context), void *context);
 
 /*
- * A link is about to create, or has given back, all that it has of the device. The
- * link is in dev->links between the two (link->device_node). enter() returns false
- * when the device is being removed.
+ * Between the two calls the link may have resources of the device: it is in dev->links, and the
+ * removal of the device waits for it.
  */
 bool smcr_device_enter(struct smcr_device *dev, struct smcr_link *link);
 void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link);
 
-/* gid.c: as in struct smc_transport */
+/* gid.c; candidates and candidate_put are operations of struct smc_transport */
 void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out);
 void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_candidates *out);
 void smcr_gid_candidate_put(struct smc_candidate *candidate);
@@ -132,13 +132,9 @@ const struct ib_gid_attr *smcr_gid_entry(const struct smcr_gid *gid);
 void smcr_gid_forget_lists(struct smcr_device *dev);
 
 /*
- * route.c: the way from @gid to the port @peer with the MAC address @mac.
- *
- * smcr_route() fills in @attr for IB_QP_AV, with a reference to the GID that
- * rdma_destroy_ah_attr() drops; @direct tells whether the way stays within one
- * subnet, @mtu what packets the route is for. It does not wait: -EHOSTUNREACH when
- * there is no route or no resolved neighbour, -ENODEV when the GID is gone. The rest is
- * as in struct smc_transport.
+ * route.c: the route from a local port to the peer's. smcr_route() gives @attr a reference to the
+ * entry of the GID, which rdma_destroy_ah_attr() drops. The other two are operations of struct
+ * smc_transport.
  */
 int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
 	       const u8 *mac, struct rdma_ah_attr *attr, bool *direct, enum ib_mtu *mtu);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A link is gone: its connections go on over another one, see Documentation/failover.rst.
+ * Move the connections of a link that went down to another one, see Documentation/failover.rst.
  *
- * What is written again, and what proves that nothing is missing, is in send.c.
+ * send.c decides which bytes are written again, and sends the failover message.
  */
 
 #include "conn.h"
 #include "group.h"
 
-/* One that has no link yet finds another, if there is one */
+/* A connection that has no link yet is lost only if the group has none */
 static bool is_concerned(const struct smcr_conn *rc, const struct smcr_link *link)
 {
 	return !rc->lost && (rc->link == link || (!rc->link && !smcr_group_has_link(rc->rg)));
 }
 
-/* Move a connection to the usable link with the fewest of them. Return: whether it was */
+/* Move a connection to the usable link with the fewest connections. Return: whether it was moved */
 static bool move_conn(struct smcr_conn *rc)
 {
 	struct smcr_link *from = rc->link, *to;
@@ -42,7 +42,7 @@ static bool move_conn(struct smcr_conn *rc)
 
 static void lose_conn(struct smcr_conn *rc, bool awaited)
 {
-	/* The struct of the link may be that of another one soon */
+	/* Another link may use the struct of the link soon */
 	if (rc->link)
 		smcr_link_stop(rc);
 	if (awaited)
@@ -50,7 +50,7 @@ static void lose_conn(struct smcr_conn *rc, bool awaited)
 	smc_conn_lost(rc->conn);
 }
 
-/* With a reference of rc->users. @awaited: smc_conn_ready() is due if it is lost */
+/* Takes a reference of rc->users. @awaited: if the connection is lost, smc_conn_ready() is due */
 static struct smcr_conn *find_concerned(struct smcr_group *rg, const struct smcr_link *link,
 					bool *awaited)
 {
@@ -69,12 +69,11 @@ static struct smcr_conn *find_concerned(struct smcr_group *rg, const struct smcr
 }
 
 /**
- * smcr_conn_leave() - a link is gone
+ * smcr_conn_leave() - move the connections of a link that went down, or report them as lost
  * @rg: the group
- * @link: the link, whose queue pair is drained
+ * @link: the link; its queue pair is drained, unless the group has no usable link
  *
- * Its connections go on over another one. Those that cannot are lost. In the group's work only,
- * without locks.
+ * In the group's work only, without locks.
  */
 void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which port and address serves a TCP connection?
+ * Select ports and addresses for a TCP connection.
  *
- * The operator may say by the PNET table which interfaces and ports are attached to
- * the same network. Else it is the port whose network device carries the connection,
- * directly or below others.
+ * The PNET table names interfaces and ports that are attached to the same network. If it has no
+ * entry for the interface of the connection, a port can be used if its network device carries the
+ * connection, directly or as a lower device.
  *
- * SMC-R version 1 stays within one network of layer 2. It takes an address of RoCE
- * version 1. Where the device has none, it takes one of version 2 only if the operator
- * says so: the peer is not told of the encapsulation, and mostly has the other one. SMC-R
- * version 2 takes an address of RoCE version 2 in the connection's own IP subnet.
+ * SMC-R version 1 stays within one layer 2 network and uses an address of RoCE version 1. If the
+ * port has none, it uses one of version 2 only if smcr_v1_over_rocev2 is set: CLC does not carry
+ * the encapsulation, and most peers use RoCE version 1. SMC-R version 2 uses an address of RoCE
+ * version 2 in the IP subnet of the connection.
  */
 
 #include <linux/if_vlan.h>
@@ -26,16 +26,15 @@
 #include "device.h"
 
 /**
- * struct demand - what the ports are compared with
+ * struct demand - what a port has to match
  * @net: namespace of the connection
  * @carrier: its network device
  * @source: its source address, IPv4 as ::ffff:a.b.c.d
  * @vlan: its VLAN, or 0
- * @has_pnetid: @pnetid is what the operator said about @carrier
- * @pnetid: the network
- * @alternate: ports for another link are looked for, not for a first one
- * @direct: in this walk those ports which belong to @carrier itself are taken, in the
- *	other one the rest
+ * @has_pnetid: @pnetid is valid
+ * @pnetid: PNETID of @carrier; for another link, that of the first link's port comes first
+ * @alternate: search ports for another link of a group, not for a first one
+ * @direct: this walk accepts ports of @carrier and of the devices below it, otherwise all others
  * @out: result
  */
 struct demand {
@@ -52,8 +51,8 @@ struct demand {
 
 /**
  * struct choice - the best address of a port
- * @index: in its table
- * @worth: more is better; 0 if there is none
+ * @index: index in the port's GID table
+ * @worth: priority, greater is better; 0 without an address
  */
 struct choice {
 	int index;
@@ -70,7 +69,7 @@ static void forget_list(struct smcr_device *dev, u32 nr)
 }
 
 /**
- * smcr_gid_forget_lists() - addresses of ports may have changed
+ * smcr_gid_forget_lists() - drop the lists of addresses, which may have changed
  * @dev: the device
  */
 void smcr_gid_forget_lists(struct smcr_device *dev)
@@ -78,7 +77,7 @@ void smcr_gid_forget_lists(struct smcr_device *dev)
 	u32 nr;
 
 	atomic_inc(&dev->changes);
-	/* Paired with the one in find_gids() */
+	/* Paired with the barrier in find_gids() */
 	smp_mb__after_atomic();
 	rdma_for_each_port(dev->ibdev, nr)
 		forget_list(dev, nr);
@@ -105,7 +104,7 @@ struct smcr_gid *smcr_gid_get(struct smcr_gid *gid)
 }
 
 /**
- * smcr_gid_put() - give a reference back
+ * smcr_gid_put() - drop a reference
  * @gid: the address
  */
 void smcr_gid_put(struct smcr_gid *gid)
@@ -113,7 +112,7 @@ void smcr_gid_put(struct smcr_gid *gid)
 	kref_put(&gid->ref, gid_free);
 }
 
-/* May it be another one by now? An entry is not freed as long as a queue pair uses it. */
+/* The table may use the index for another address by now, unless a queue pair uses the entry */
 static bool is_entry(const struct smcr_gid *gid, const struct ib_gid_attr *attr)
 {
 	const struct net_device *netdev;
@@ -129,13 +128,13 @@ static bool is_entry(const struct smcr_gid *gid, const struct ib_gid_attr *attr)
 }
 
 /**
- * smcr_gid_entry() - an address as the port has it
+ * smcr_gid_entry() - get the entry of an address in the port's GID table
  * @gid: the address, of a link that entered the device
  *
- * The same address may be there several times, in other VLANs or namespaces. If it went and is
- * back, it is another one. Any context.
+ * The table may have the same address for several VLANs or namespaces. An address that is removed
+ * and added again gets another entry while a queue pair uses the old one. Any context.
  *
- * Return: with a reference for rdma_put_gid_attr(), or an ERR_PTR if it is gone.
+ * Return: the entry, with a reference for rdma_put_gid_attr(), or an ERR_PTR if it is removed.
  */
 const struct ib_gid_attr *smcr_gid_entry(const struct smcr_gid *gid)
 {
@@ -170,7 +169,7 @@ static struct net_device *find_carrier(const struct sock *tcp)
 	dst = sk_dst_get((struct sock *)tcp);
 	if (!dst)
 		return NULL;
-	rcu_read_lock();	/* if the device goes, the route has another one */
+	rcu_read_lock();	/* a removed device is replaced in the route, and freed later */
 	carrier = READ_ONCE(dst->dev);
 	dev_hold(carrier);
 	rcu_read_unlock();
@@ -188,7 +187,7 @@ static int get_vlan(struct net_device *dev, struct netdev_nested_priv *priv)
 	return 1;
 }
 
-/* That of the topmost VLAN device, as the core has it for addresses as well */
+/* The VLAN id of the topmost VLAN device, as the RDMA core determines it for GIDs */
 static u16 vlan_of(struct net_device *dev)
 {
 	u16 vlan = 0;
@@ -206,7 +205,7 @@ static int is_same(struct net_device *dev, struct netdev_nested_priv *priv)
 	return dev == priv->data;
 }
 
-/* Does what @upper sends go through @dev? */
+/* Is @dev the device @upper, or a lower device of it? */
 static bool is_below(struct net_device *upper, struct net_device *dev)
 {
 	struct netdev_nested_priv priv = { .data = dev };
@@ -250,7 +249,7 @@ static bool in_same_subnet6(struct net_device *dev, const struct in6_addr *a,
 }
 #endif
 
-/* Is the address in the subnet that the connection comes from? */
+/* Is the address in the subnet of the connection's source address? */
 static bool in_source_subnet(const struct demand *demand, struct net_device *dev,
 			     const union ib_gid *raw)
 {
@@ -261,7 +260,7 @@ static bool in_source_subnet(const struct demand *demand, struct net_device *dev
 		return false;
 	if (ipv6_addr_v4mapped(gid))
 		return in_same_subnet4(dev, gid->s6_addr32[3], source->s6_addr32[3]);
-	/* A link-local address says nothing about the subnet (V2-RTE-01) */
+	/* A link-local address does not identify the subnet (V2-RTE-01) */
 	return !(ipv6_addr_type(gid) & IPV6_ADDR_LINKLOCAL) && in_same_subnet6(dev, gid, source);
 }
 
@@ -270,7 +269,7 @@ static bool is_source(const struct demand *demand, const union ib_gid *gid)
 	return !memcmp(gid, &demand->source, sizeof(*gid));
 }
 
-/* Another subnet does for another link, if the operator says that it is the same network */
+/* Another link may use another subnet if the PNET table has it in the same network */
 static bool is_elsewhere(const struct demand *demand, const union ib_gid *raw)
 {
 	const struct in6_addr *gid = (const struct in6_addr *)raw;
@@ -280,7 +279,7 @@ static bool is_elsewhere(const struct demand *demand, const union ib_gid *raw)
 	       !(ipv6_addr_type(gid) & IPV6_ADDR_LINKLOCAL);
 }
 
-/* For SMC-R version 2 */
+/* Priority of an address for SMC-R version 2 */
 static unsigned int worth_v2(const struct demand *demand, const struct ib_gid_attr *attr,
 			     struct net_device *dev)
 {
@@ -291,7 +290,7 @@ static unsigned int worth_v2(const struct demand *demand, const struct ib_gid_at
 	return is_source(demand, &attr->gid) ? 2 : 1;
 }
 
-/* For SMC-R version 1, where the two ends must be in the same VLAN (R-VLAN-01) */
+/* Priority of an address for SMC-R version 1: both ends must be in the same VLAN (R-VLAN-01) */
 static unsigned int worth_v1(const struct demand *demand, const struct ib_gid_attr *attr,
 			     struct net_device *dev)
 {
@@ -306,7 +305,7 @@ static unsigned int worth_v1(const struct demand *demand, const struct ib_gid_at
 	return 1 + worth_v2(demand, attr, dev);
 }
 
-/* What the operator said about a device counts, else what was said about its interface */
+/* A PNETID of the port takes precedence over its network device and the PNETID of that */
 static bool has_pnetid(const struct demand *demand, const char *name, u32 port,
 		       struct net_device *dev)
 {
@@ -320,7 +319,7 @@ static bool has_pnetid(const struct demand *demand, const char *name, u32 port,
 		smc_pnetid_equal(&pnetid, &demand->pnetid));
 }
 
-/* May an address of the network device @dev serve the connection? */
+/* Can an address of the network device @dev serve the connection, as found by this walk? */
 static bool is_attached(const struct demand *demand, const char *name, u32 port,
 			struct net_device *dev)
 {
@@ -339,7 +338,7 @@ static void choose(struct choice *choice, unsigned int worth, int index)
 		*choice = (struct choice){ .index = index, .worth = worth };
 }
 
-/* Look at one entry of the table of a port */
+/* Compare one entry of a port's GID table with the best ones */
 static void weigh(const struct demand *demand, const struct smcr_device *dev,
 		  const struct ib_gid_attr *attr, struct choice *v1, struct choice *v2)
 {
@@ -357,7 +356,7 @@ static bool is_roce(const struct ib_gid_attr *attr)
 	return attr->gid_type == IB_GID_TYPE_ROCE || attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-/* Tables have up to a thousand entries, of which few are used */
+/* A table has up to a thousand entries, few of them are used */
 static struct smcr_gid_list *list_gids(struct ib_device *ibdev, u32 nr)
 {
 	int len = ibdev->port_data[nr].immutable.gid_tbl_len;
@@ -379,7 +378,7 @@ static struct smcr_gid_list *list_gids(struct ib_device *ibdev, u32 nr)
 	return gids;
 }
 
-/* Make a list if there is none. An event meanwhile makes an end of it again. */
+/* List the addresses if there is no list. An event meanwhile drops the list again. */
 static void find_gids(struct smcr_device *dev, u32 nr)
 {
 	int changes = atomic_read_acquire(&dev->changes);
@@ -392,13 +391,16 @@ static void find_gids(struct smcr_device *dev, u32 nr)
 		return;
 	if (cmpxchg((struct smcr_gid_list __force **)&dev->ports[nr].gids, NULL, gids))
 		kvfree(gids);
-	/* Paired with the one in smcr_gid_forget_lists(): one of the two sees the other */
+	/*
+	 * Paired with the barrier in smcr_gid_forget_lists(): either that one sees the list, or
+	 * this one sees the event.
+	 */
 	smp_mb();
 	if (atomic_read(&dev->changes) != changes)
 		forget_list(dev, nr);
 }
 
-/* As the core keeps it, by the port's events */
+/* The RDMA core caches the state, and updates it by the port's events */
 static bool is_active(struct ib_device *ibdev, u32 nr)
 {
 	enum ib_port_state state;
@@ -406,7 +408,7 @@ static bool is_active(struct ib_device *ibdev, u32 nr)
 	return !ib_get_cached_port_state(ibdev, nr, &state) && state == IB_PORT_ACTIVE;
 }
 
-/* What depends on the network device of an address; false if that is not there (any more) */
+/* Set what depends on the network device of an address. Return: false without a usable device */
 static bool look_at_netdev(struct smcr_gid *gid, const struct ib_gid_attr *attr,
 			   enum ib_mtu max_mtu)
 {
@@ -525,11 +527,10 @@ static bool look_at_device(struct smcr_device *dev, void *context)
 }
 
 /**
- * smcr_gid_candidates() - which addresses can serve a connection?
+ * smcr_gid_candidates() - struct smc_transport: list the addresses that can serve a connection
  * @net: its namespace
- * @tcp: its TCP leg, connected
- * @out: those found, best first; those of the connection's own network device come before
- *	others
+ * @tcp: its TCP socket, connected
+ * @out: result, each with a reference; those of the connection's own network device come first
  *
  * May sleep.
  */
@@ -554,13 +555,14 @@ void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_can
 }
 
 /**
- * smcr_gid_alternates() - which addresses can serve another link of a group?
- * @first: our address of its first link, whose namespace is there
+ * smcr_gid_alternates() - list the addresses that can serve another link of a group
+ * @first: local address of its first link; its namespace is alive
  * @variant: SMC_VARIANT_R1 or SMC_VARIANT_R2
- * @out: those found, one for each port, with references
+ * @out: result, each with a reference
  *
- * They are in the same network as the first one: as the operator said; or else, for addresses of
- * RoCE version 2, in the same subnet. The first one is among them if it is there still. May sleep.
+ * They are in the network of @first: by the PNET table or, if it has no entry, by the network
+ * device and, for RoCE version 2, the subnet. The port of @first is among them while it can be
+ * used. May sleep.
  */
 void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_candidates *out)
 {
@@ -595,7 +597,7 @@ void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_ca
 }
 
 /**
- * smcr_gid_candidate_put() - as in struct smc_transport
+ * smcr_gid_candidate_put() - struct smc_transport: drop the reference of a candidate
  * @candidate: from smcr_gid_candidates()
  */
 void smcr_gid_candidate_put(struct smc_candidate *candidate)

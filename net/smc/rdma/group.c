@@ -2,11 +2,10 @@
 /*
  * SMC-R's part of a link group, from first contact to the end.
  *
- * One work item per group does all that changes links after they were created, so two
- * of these things never happen at once: it tells the peer when the group ends, and
- * clears links that went down, for whatever reason. The connections of such a link go on
- * over another one, if there is one, and are lost otherwise. When no link is left the group takes
- * no others; there is no way back.
+ * One work item per group ends the group, and clears links that went down, so these never run at
+ * the same time. The connections of a link that went down move to another one; if there is none,
+ * they are lost. When no link is left, no connection may join the group any more, and it gets no
+ * new link.
  */
 
 #include <linux/slab.h>
@@ -22,7 +21,7 @@
 
 static atomic_t nr_groups;
 static DEFINE_SPINLOCK(growing_lock);	/* protects growing */
-static LIST_HEAD(growing);	/* servers' groups that may get further links */
+static LIST_HEAD(growing);	/* groups of servers that may get further links */
 static DECLARE_WAIT_QUEUE_HEAD(no_groups);
 
 static void group_free(struct kref *ref)
@@ -54,7 +53,7 @@ void smcr_group_put(struct smcr_group *rg)
 }
 
 /**
- * smcr_group_kick() - let the group's work look what is to be done
+ * smcr_group_kick() - run the group's work
  * @rg: the group
  *
  * Any context.
@@ -67,8 +66,8 @@ void smcr_group_kick(struct smcr_group *rg)
 }
 
 /*
- * From now on another CPU can queue the group's work, so the group must be complete. A client waits
- * for the server to offer a link.
+ * From now on another CPU can queue the LLC work, so the group must be complete. Only a server
+ * offers links.
  */
 static void list_as_growing(struct smcr_group *rg)
 {
@@ -87,9 +86,9 @@ static void unlist_as_growing(struct smcr_group *rg)
 }
 
 /**
- * smcr_group_ports_changed() - there may be ports for further links
+ * smcr_group_ports_changed() - ports may allow further links of the groups
  *
- * Any context, without spin locks.
+ * Process context or softirq.
  */
 void smcr_group_ports_changed(void)
 {
@@ -120,7 +119,7 @@ struct smcr_link *smcr_group_link(struct smcr_group *rg)
 }
 
 /**
- * smcr_group_idlest_link() - the link that a connection is best on
+ * smcr_group_idlest_link() - the usable link with the fewest connections
  * @rg: the group
  *
  * Any context.
@@ -143,12 +142,12 @@ struct smcr_link *smcr_group_idlest_link(struct smcr_group *rg)
 }
 
 /**
- * smcr_group_has_link() - may a connection hope for a link?
+ * smcr_group_has_link() - is there a link for a connection that opens?
  * @rg: the group
  *
  * Any context.
  *
- * Return: whether there is a usable one, or the first one is being formed.
+ * Return: whether a link is usable, or the first link is being formed.
  */
 bool smcr_group_has_link(struct smcr_group *rg)
 {
@@ -159,13 +158,13 @@ bool smcr_group_has_link(struct smcr_group *rg)
 }
 
 /**
- * smcr_group_link_by_number() - the link that a message speaks of
+ * smcr_group_link_by_number() - find the link that an LLC message names
  * @rg: the group
  * @number: its number
  *
  * Any context.
  *
- * Return: the link, unless it is unused or down, or NULL.
+ * Return: the link, forming or active, or NULL.
  */
 struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number)
 {
@@ -188,12 +187,12 @@ static bool any_link_there(const struct smcr_group *rg)
 }
 
 /**
- * smcr_group_hold() - the link group
+ * smcr_group_hold() - get the link group
  * @rg: the group
  *
- * Any context.
+ * Process context or softirq.
  *
- * Return: it, with a reference, or NULL if it has ended.
+ * Return: the link group, with a reference, or NULL if it has ended.
  */
 struct smc_group *smcr_group_hold(struct smcr_group *rg)
 {
@@ -207,7 +206,7 @@ struct smc_group *smcr_group_hold(struct smcr_group *rg)
 	return group;
 }
 
-/* Each link comes and goes once, whoever finds out first */
+/* Report each change once: both smcr_group_close() and the work report that a link is down */
 static void tell(const struct smc_group *group, struct smcr_link *link, bool up)
 {
 	struct smcr_group *rg = link->group;
@@ -226,11 +225,12 @@ static void tell(const struct smc_group *group, struct smcr_link *link, bool up)
 }
 
 /**
- * smcr_group_tell() - tell listeners of a link
+ * smcr_group_tell() - send the event that a link is up or down
  * @link: the link
- * @up: connections may use it from now on, or no longer
+ * @up: connections may use it from now on; otherwise no longer
  *
- * Process context, without spin locks. When the link group has ended, that has told.
+ * Process context, without spin locks. After the end of the link group, smcr_group_close() has sent
+ * the event.
  */
 void smcr_group_tell(struct smcr_link *link, bool up)
 {
@@ -242,18 +242,18 @@ void smcr_group_tell(struct smcr_link *link, bool up)
 	}
 }
 
-/* Is first contact over? On a client, others may join before */
+/* Has first contact succeeded? On a client, @settled is set earlier, when others may join */
 static bool has_worked(const struct smcr_group *rg)
 {
 	return READ_ONCE(rg->settled) && !READ_ONCE(rg->llc.settling);
 }
 
 /**
- * smcr_group_blame_path() - the peer's port does not answer
+ * smcr_group_blame_path() - record that the peer's port does not respond
  * @link: the link
  *
- * Before a first contact is told of it, because that ends the link group. Process context,
- * without spin locks.
+ * Called before the report to a first contact, which ends the link group. Process context, without
+ * spin locks.
  */
 void smcr_group_blame_path(struct smcr_link *link)
 {
@@ -267,8 +267,8 @@ void smcr_group_blame_path(struct smcr_link *link)
 }
 
 /**
- * smcr_group_blame() - the peer has made the group lose too much: no connection may join any more
- * @rg: the group; connections that are in it go on
+ * smcr_group_blame() - let no connection join: the peer has caused the loss of too much memory
+ * @rg: the group; its connections continue
  * @other: as for smc_group_blame()
  *
  * Process context, without spin locks.
@@ -283,7 +283,7 @@ void smcr_group_blame(struct smcr_group *rg, bool other)
 	}
 }
 
-/* No link is left: nobody may join. @why: enum smc_reason, for a first contact that is under way */
+/* No link is left: let no connection join. @why: enum smc_reason, if first contact is not over */
 static void abandon(struct smcr_group *rg, u32 why)
 {
 	struct smc_group *group = smcr_group_hold(rg);
@@ -295,7 +295,7 @@ static void abandon(struct smcr_group *rg, u32 why)
 	smcr_group_settled(rg, why);
 }
 
-/* Return: whether the link group has ended, and the peer knows, or does not say so */
+/* Take down all links if the link group has ended, and LLC has reported that. Return: whether so */
 static bool is_over(struct smcr_group *rg)
 {
 	unsigned int i;
@@ -309,9 +309,9 @@ static bool is_over(struct smcr_group *rg)
 }
 
 /*
- * A link that has worked, and has no open connection, may be there at our end only: TCP tells of
- * the end of its connections at once, and a peer that gives up a first contact sends no DELETE
- * LINK. As long as there is another link, the peer is reached.
+ * A link that has worked, and has no open connection, may exist at this end only: TCP reports the
+ * end of its connections at once, and a peer that gives up a first contact sends no DELETE LINK.
+ * With another usable link, the path to the peer works.
  */
 static bool is_path_to_blame(struct smcr_group *rg, const struct smcr_link *link)
 {
@@ -337,7 +337,7 @@ static void clear_links(struct smcr_group *rg)
 		why = smcr_llc_link_down(link);
 		if (!any_link_there(rg))
 			abandon(rg, why);
-		if (!smcr_group_link(rg))	/* then none need wait for the device */
+		if (!smcr_group_link(rg))	/* do not wait for the device */
 			smcr_conn_leave(rg, link);
 		smcr_link_quiesce(link);
 		smcr_conn_leave(rg, link);
@@ -354,7 +354,7 @@ static void group_work(struct work_struct *work)
 	if (over) {
 		rg->closed = true;
 		smcr_llc_exit(rg);
-		smcr_group_put(rg);	/* of the link group */
+		smcr_group_put(rg);	/* reference of the link group */
 	}
 	smcr_group_put(rg);
 }
@@ -395,7 +395,7 @@ static struct smcr_group *create_group(struct smc_group *group)
 /**
  * smcr_group_open() - struct smc_transport: create the first link
  * @group: the link group
- * @candidate: our port
+ * @candidate: the local port
  *
  * Return: 0 or a negative errno.
  */
@@ -414,7 +414,7 @@ int smcr_group_open(struct smc_group *group, const struct smc_candidate *candida
 		err = smcr_link_create(&rg->links[0], gid);
 	if (err) {
 		smcr_llc_exit(rg);
-		rg->group = NULL;	/* nobody else knows of it */
+		rg->group = NULL;	/* no other reference exists */
 		smcr_group_put(rg);
 		return err;
 	}
@@ -434,13 +434,13 @@ static bool same_end(const struct smcr_link_peer *peer, const struct smc_clc_rdm
 }
 
 /**
- * smcr_group_find_link() - the link that a CLC message names
+ * smcr_group_find_link() - find the link that a CLC message names
  * @rg: the group
- * @end: the peer's end of it (R-SC-06, R-SC-13)
+ * @end: the peer's end in that message (R-SC-06, R-SC-13)
  *
  * Any context.
  *
- * Return: the link, usable, or NULL.
+ * Return: the usable link, or NULL.
  */
 struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end)
 {
@@ -453,7 +453,7 @@ struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_c
 }
 
 /**
- * smcr_group_named() - struct smc_transport: does an Accept mean this group?
+ * smcr_group_named() - struct smc_transport: does an Accept name a usable link of this group?
  * @group: the link group
  * @accept: the Accept
  *
@@ -468,8 +468,8 @@ bool smcr_group_named(const struct smc_group *group, const struct smc_clc_accept
 }
 
 /**
- * smcr_group_close() - struct smc_transport: there are no connections any more
- * @group: the link group
+ * smcr_group_close() - struct smc_transport: end SMC-R's part of a link group
+ * @group: the link group; it has no connections
  */
 void smcr_group_close(struct smc_group *group)
 {
@@ -497,7 +497,7 @@ void smcr_group_device_name(const struct smc_group *group, char *name)
 /**
  * smcr_group_set_settled() - first contact has succeeded
  * @rg: the group; its lock is held
- * @rc: the connection; CLC told the peer of its RMB
+ * @rc: the connection of the first contact; CLC has announced its RMB
  */
 void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc)
 {
@@ -507,7 +507,7 @@ void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc)
 }
 
 /**
- * smcr_group_let_join() - client: the server may name the group before first contact is over here
+ * smcr_group_let_join() - client: let connections join before first contact ends here
  * @rg: the group
  *
  * Process context, without spin locks.
@@ -521,11 +521,11 @@ void smcr_group_let_join(struct smcr_group *rg)
 }
 
 /**
- * smcr_group_settled() - first contact is over
+ * smcr_group_settled() - first contact has succeeded or failed
  * @rg: the group
- * @reason: SMC_REASON_NONE, or why it did not work out
+ * @reason: SMC_REASON_NONE, or why it failed
  *
- * Any context, without locks. Only the first call has an effect.
+ * Process context or softirq, without locks. Only the first call has an effect.
  */
 void smcr_group_settled(struct smcr_group *rg, u32 reason)
 {
@@ -548,9 +548,9 @@ void smcr_group_settled(struct smcr_group *rg, u32 reason)
 }
 
 /**
- * smcr_group_exit() - wait until all groups are gone
+ * smcr_group_exit() - wait until all groups are freed
  *
- * All link groups have ended. May sleep.
+ * The caller makes sure that all link groups have ended. May sleep.
  */
 void smcr_group_exit(void)
 {

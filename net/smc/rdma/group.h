@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of a link group that SMC-R adds: links, memory, connections.
+ * SMC-R's part of a link group: links, memory, connections.
  *
- * It outlives the link group it belongs to (struct smc_group): when that one ends, the
- * peer is told, and links and memory are given back, by work which does not hold up
- * anybody.
+ * It outlives its link group (struct smc_group): after the end of that, the group's work sends
+ * DELETE LINK to the peer and frees links and memory, so that no caller waits.
  */
 #ifndef _NET_SMC_RDMA_GROUP_H
 #define _NET_SMC_RDMA_GROUP_H
@@ -24,45 +23,47 @@ struct smcr_device;
 
 /**
  * struct smcr_group - SMC-R's part of a link group
- * @ref: the link group, each connection, queued work
- * @growing: in the list of groups that may get further links, until the link group ends
- * @role: this side's role; constant
+ * @ref: held by the link group, each connection, and queued work
+ * @growing: node in the list of groups that may get further links, until the link group ends
+ * @role: role of this end; constant
  * @version: 1 or 2, of SMC-R and so of LLC messages; constant
  * @net: the namespace; only valid while @group is not NULL
- * @net_cookie: its cookie, which stays
- * @share: what its memory counts for; constant. To be taken from while @net is valid
+ * @net_cookie: cookie of @net; always valid
+ * @share: memory share that its buffers count against; constant. Buffers are allocated only
+ *	while @net is valid
  * @lock: protects @group, @conns, @nr_conns, @nr_abandoned, @nr_abandoned_others, @settling,
  *	@settled; taken with bottom halves off
  * @group: the link group, NULL once that has ended
- * @conns: connections by their alert token; read under RCU
- * @nr_conns: how many
- * @nr_abandoned: elements that nobody may use any more, and RMBs that the peer refused
- * @nr_abandoned_others: those of connections to other addresses than the group's own
+ * @conns: connections by alert token; read under RCU
+ * @nr_conns: number of connections
+ * @nr_abandoned: number of lost elements and refused RMBs
+ * @nr_abandoned_others: number of lost elements of connections to other addresses than the group's
  * @settling: the connection of the first contact, while its conn_settle is in progress
- * @settled: first contact is over, or on a client so far that others may join
- * @dev: device of the first link, for monitoring; holds a reference, constant
- * @max_conns: agreed number of connections; constant once settled
- * @max_links: agreed number of links; constant once settled
- * @wanted_links: as many as the operator wants; constant
- * @gid: our port of the first link; others are in its network. Holds a reference, constant
- * @eye_catcher: elements begin with an eye catcher, because the peer wants it;
- *	constant once settled
- * @peer_id: the peer's stack
- * @links: links
+ * @settled: first contact has succeeded or, on a client, others may join already
+ * @dev: device of the first link, for monitoring; holds a reference; constant
+ * @max_conns: agreed maximum of connections; constant once settled
+ * @max_links: agreed maximum of links; constant once settled
+ * @wanted_links: maximum of links that the operator has set; constant
+ * @gid: local port of the first link; the ports of others are in the same network. Holds a
+ *	reference; constant
+ * @eye_catcher: elements begin with an eye catcher, as the peer wants; constant once settled
+ * @peer_id: instance of the peer's SMC-R stack
+ * @links: its links
  * @llc: link layer control
- * @link_lock: held while the state of a queue pair is changed, and while it is
- *	destroyed; outside @memory_lock
+ * @link_lock: held while the queue pair of a link changes its state or is destroyed; outside
+ *	@memory_lock
  * @memory_lock: protects @rmbs, @rings, their bytes and @largest_ring; process context
- * @rmbs: our RMBs
+ * @rmbs: local RMBs
  * @rings: send rings
- * @rmb_bytes: memory of @rmbs; read without lock
- * @ring_bytes: memory of @rings; read without lock
- * @largest_ring: size of the largest of @rings, 0 if there is none; read without lock
+ * @rmb_bytes: memory of @rmbs in bytes; read without lock
+ * @ring_bytes: memory of @rings in bytes; read without lock
+ * @largest_ring: size of the largest of @rings that the group ever had, 0 if there was none; read
+ *	without lock
  * @rtokens_lock: protects @rtokens; taken with bottom halves off
  * @rtokens: the peer's RMBs
  * @closing: the link group has ended
- * @closed: the peer was told
- * @work: ends the group in good order, and clears links that went down
+ * @closed: @work has processed the end of the link group
+ * @work: ends the group, and clears links that went down
  */
 struct smcr_group {
 	struct kref ref;
@@ -72,7 +73,7 @@ struct smcr_group {
 	struct net *net;
 	u64 net_cookie;
 	struct smc_share *share;
-	spinlock_t lock;	/* protects what says so above */
+	spinlock_t lock;	/* see above */
 	struct smc_group *group;
 	DECLARE_HASHTABLE(conns, 6);
 	unsigned int nr_conns;
@@ -115,16 +116,16 @@ void smcr_group_exit(void);
 
 struct smcr_group *smcr_group_get(struct smcr_group *rg);
 void smcr_group_put(struct smcr_group *rg);
-/* The link group, with a reference, or NULL if it has ended. Any context. */
+/* The link group, with a reference, or NULL if it has ended. Process context or softirq. */
 struct smc_group *smcr_group_hold(struct smcr_group *rg);
-/* Ports came or changed: a group may get another link. Any context. */
+/* Ports were added or have changed: groups may get another link. */
 void smcr_group_ports_changed(void);
-void smcr_group_kick(struct smcr_group *rg);	/* let the work look. Any context. */
-void smcr_group_tell(struct smcr_link *link, bool up);	/* listeners. Process context. */
+void smcr_group_kick(struct smcr_group *rg);	/* run the work. Any context. */
+void smcr_group_tell(struct smcr_link *link, bool up);	/* send an event */
 
-/* The peer's port does not answer: remember it. Process context, while the link group is there */
+/* Record that the peer's port does not respond, before the link group ends. Process context. */
 void smcr_group_blame_path(struct smcr_link *link);
-/* No connection may join any more. Process context. */
+/* Let no connection join any more. Process context. */
 void smcr_group_blame(struct smcr_group *rg, bool other);
 
 struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_clc_rdma_end *end);
@@ -132,9 +133,9 @@ struct smcr_link *smcr_group_find_link(struct smcr_group *rg, const struct smc_c
 /* A usable link, or NULL. Any context. */
 struct smcr_link *smcr_group_link(struct smcr_group *rg);
 bool smcr_group_has_link(struct smcr_group *rg);
-/* That of them with the fewest connections, or NULL. Any context. */
+/* The usable link with the fewest connections, or NULL. Any context. */
 struct smcr_link *smcr_group_idlest_link(struct smcr_group *rg);
-/* The link with that number which is not unused or down, or NULL. Any context. */
+/* The forming or active link with this number, or NULL. Any context. */
 struct smcr_link *smcr_group_link_by_number(struct smcr_group *rg, u8 number);
 
 void smcr_group_set_settled(struct smcr_group *rg, struct smcr_conn *rc);
@@ -146,12 +147,12 @@ static inline unsigned int smcr_link_index(const struct smcr_link *link)
 }
 
 /*
- * Reports of LLC. Any context that may not hold any lock of ours.
+ * Reports of LLC. Process context; the caller holds no lock.
  *
- * smcr_group_settled(): all of first contact is done, or did not work out: enum
- *	smc_reason. Once for each smcr_llc_settle() that returned -EINPROGRESS.
- * smcr_rmb_announced(): CONFIRM RKEY of the RMB was answered, or will not be: 0 or a
- *	negative errno. Once for each smcr_llc_announce().
+ * smcr_group_settled(): first contact has succeeded or failed: enum smc_reason. After
+ *	smcr_llc_settle(); only the first call has an effect.
+ * smcr_rmb_announced(): the announcement of an RMB has succeeded or failed: 0 or a negative errno.
+ *	Once for each smcr_llc_announce().
  */
 void smcr_group_settled(struct smcr_group *rg, u32 reason);
 void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err);

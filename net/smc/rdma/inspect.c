@@ -23,8 +23,8 @@ static enum smc_link_info_state state_of(const struct smcr_link *link)
 }
 
 /**
- * smcr_link_info() - copy what a link is
- * @link: the link; what is read here stays when it is cleared
+ * smcr_link_info() - copy the description of a link
+ * @link: the link; the fields that are copied stay when it is cleared
  * @out: the copy
  *
  * Any context.
@@ -79,13 +79,13 @@ void smcr_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 	struct smcr_conn *rc = conn->priv;
 
 	lockdep_assert_held(&conn->lock);
-	memset(out, 0, sizeof(*out));	/* what it has are no DMBs */
+	memset(out, 0, sizeof(*out));	/* SMC-R has no DMBs */
 	smcr_link_info(READ_ONCE(rc->link), &out->link);
 	out->send_buffer = conn->tx.buffer_bytes;
 	smcr_link_progress(rc, out);
 }
 
-/* The first device after the one with the number @serial */
+/* Search for the first device with a number greater than @serial */
 struct search {
 	const struct net *net;
 	unsigned long serial;
@@ -93,7 +93,7 @@ struct search {
 	struct smc_device_info *out;
 };
 
-/* A port that has no address for us has no network device either */
+/* The network device of the port's first GID; 0 if there is none in @net */
 static int port_ifindex(const struct net *net, struct ib_device *ibdev, u32 port)
 {
 	const struct ib_gid_attr *attr = rdma_get_gid_attr(ibdev, port, 0);
@@ -111,7 +111,7 @@ static int port_ifindex(const struct net *net, struct ib_device *ibdev, u32 port
 	return ifindex;
 }
 
-/* A link of another namespace is nothing to tell of, but to the one that the device belongs to */
+/* Only the first namespace is shown the links of other namespaces */
 static bool is_shown(const struct net *net, const struct smcr_link *link)
 {
 	return net_eq(net, &init_net) || net_eq(net, link->gid->net);

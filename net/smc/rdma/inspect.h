@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* SMC-R as monitoring sees it: copies */
+/* Copies of links and devices of SMC-R, for monitoring */
 #ifndef _NET_SMC_RDMA_INSPECT_H
 #define _NET_SMC_RDMA_INSPECT_H
 
@@ -7,7 +7,7 @@
 
 struct smcr_link;
 
-/* As in struct smc_transport */
+/* Operations of struct smc_transport */
 bool smcr_group_link_info(const struct smc_group *group, unsigned int index,
 			  struct smc_link_info *out);
 void smcr_group_memory_info(const struct smc_group *group, struct smc_group_memory *out);

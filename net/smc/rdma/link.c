@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of a link: INIT when it is offered to the peer, RTR when the peer's end is
- * known, RTS when it is confirmed, and its end.
+ * The states of a link: INIT when this end describes it to the peer, RTR when the peer's end is
+ * known, RTS before this end sends CONFIRM LINK.
  *
- * The end has two phases. *Down*: found out in any context; from then on nothing is
- * sent. *Cleared*: in the group's work, which waits until the device has let go of
- * everything, and gives it back.
+ * A link ends in two steps. Any context takes it down; from then on it sends nothing. The group's
+ * work clears it: it waits until the device has released all requests, and frees the resources.
  */
 
 #include <linux/random.h>
@@ -17,18 +16,19 @@
 #include "inspect.h"
 
 /*
- * An adapter may take up to four times as long for a try: together less than the peer has for its
- * answer at first contact, so that a path which does not work is found out before time is up.
+ * An adapter may wait up to four times ACK_TIMEOUT for each of the seven tries, 3.8 s in all. That
+ * is less than the 5 s that the peer has at first contact, so a path that does not work is detected
+ * before that deadline.
  */
-#define RETRIES		6	/* for software RoCE 7 is for ever, as it is for the next */
-#define RNR_RETRIES	7	/* for ever: a receiver that is not ready is not dead */
+#define RETRIES		6	/* rxe takes retry_cnt 7 as infinite; only rnr_retry 7 is */
+#define RNR_RETRIES	7	/* infinite: a receiver that is not ready still works */
 #define ACK_TIMEOUT	15	/* 4.096 us << 15 = 0.13 s */
 #define RNR_TIMER	5	/* 0.06 ms */
 
 static atomic_t next_user_id;
 
 /**
- * smcr_link_init() - a link that has nothing yet
+ * smcr_link_init() - initialize an unused link
  * @link: part of @rg
  * @rg: its group
  */
@@ -66,7 +66,7 @@ static void take_down(struct smcr_link *link, u32 reason, void *location)
 }
 
 /**
- * smcr_link_down_locked() - smcr_link_down(), for whoever holds the lock
+ * smcr_link_down_locked() - smcr_link_down(); the caller holds @send_lock
  * @link: the link
  * @reason: enum smc_link_reason
  */
@@ -76,11 +76,11 @@ void smcr_link_down_locked(struct smcr_link *link, u32 reason)
 }
 
 /**
- * smcr_link_down() - a link failed, or must end
- * @link: the link; if it is not there, nothing happens
+ * smcr_link_down() - take down a link that has failed, or must end
+ * @link: the link; nothing happens unless it is forming or active
  * @reason: enum smc_link_reason
  *
- * Any context. The group's work does the rest.
+ * Process context or softirq. The group's work clears the link.
  */
 void smcr_link_down(struct smcr_link *link, u32 reason)
 {
@@ -90,10 +90,10 @@ void smcr_link_down(struct smcr_link *link, u32 reason)
 }
 
 /**
- * smcr_link_lose_path() - smcr_link_down() because the peer's port does not answer
- * @link: the link; if it is not there, nothing happens
+ * smcr_link_lose_path() - smcr_link_down() because the peer's port does not respond
+ * @link: the link; nothing happens unless it is forming or active
  *
- * Any context. The path is remembered, see smcr_group_blame_path().
+ * Process context or softirq. The path may be recorded as failed, see smcr_group_blame_path().
  */
 void smcr_link_lose_path(struct smcr_link *link)
 {
@@ -109,8 +109,8 @@ void smcr_link_lose_path(struct smcr_link *link)
  * @link: the link
  * @severed: whether it is down
  *
- * Any context. An active link that has something to send repeats it until it is lost; for
- * others see check_severed().
+ * Process context or softirq. A forming link goes down at once. On an active one, the adapter
+ * retries requests until they fail; for a link that sends nothing see check_severed().
  */
 void smcr_link_set_severed(struct smcr_link *link, bool severed)
 {
@@ -137,7 +137,7 @@ static void qp_event(struct ib_event *event, void *context)
 	default:
 		return;
 	}
-	/* May come from an interrupt, where send_lock must not be taken */
+	/* May run in hard interrupt context, where send_lock must not be taken */
 	WRITE_ONCE(link->failed, true);
 	smcr_group_kick(link->group);
 }
@@ -163,7 +163,7 @@ static int create_qp(struct smcr_link *link)
 		.send_cq	= link->cq,
 		.recv_cq	= link->cq,
 		.cap = {
-			.max_send_wr	 = SMCR_SEND_REQUESTS + 1,	/* one to drain */
+			.max_send_wr	 = SMCR_SEND_REQUESTS + 1,	/* + 1 for ib_drain_qp() */
 			.max_recv_wr	 = SMCR_RECV_SLOTS + 1,
 			.max_send_sge	 = 1,
 			.max_recv_sge	 = smcr_recv_sges(link),
@@ -183,7 +183,7 @@ static int create_qp(struct smcr_link *link)
 		return PTR_ERR(qp);
 	err = to_init(link, qp);
 	if (err) {
-		ib_destroy_qp(qp);	/* it has nothing, and could not be drained */
+		ib_destroy_qp(qp);	/* nothing is posted; in RESET it cannot be drained */
 		return err;
 	}
 	link->qp = qp;
@@ -204,10 +204,10 @@ static int create_queues(struct smcr_link *link)
 		return PTR_ERR(pd);
 	link->pd = pd;
 	link->nr_cqe = SMCR_SEND_REQUESTS + SMCR_RECV_SLOTS + 2;
-	/* The pool would create queues without end, and find each too small */
+	/* ib_cq_pool_get() would create queues without end, each too small */
 	if (link->nr_cqe > ibdev->attrs.max_cqe)
 		return -EOPNOTSUPP;
-	/* The pool spreads its queues over the device's vectors, and so over the CPUs */
+	/* The pool distributes its queues over the device's vectors, and so over the CPUs */
 	cq = ib_cq_pool_get(ibdev, link->nr_cqe, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -230,15 +230,15 @@ static int to_reset(struct ib_qp *qp)
 }
 
 /*
- * If the queue pair goes to ERR while a packet is being received, software RoCE of 6.12 takes that
- * once more, with what it has given back already. RESET waits for the packet, and INIT
- * receives none. What was posted and has not completed never will then; its slots are freed with
- * the rest (smcr_send_destroy()). Adapters do better without: not all know these ways.
+ * If the queue pair goes to ERR while rxe of Linux 6.12 receives a packet, rxe processes the packet
+ * again, with resources that it has freed already. RESET waits for the packet, and INIT receives
+ * none. Requests that have not completed do not complete after RESET; smcr_send_destroy() frees
+ * their slots. Only for rxe: not all adapters support these transitions.
  *
  * A request that fails meanwhile takes the queue pair from RESET to ERR, where INIT is refused.
  * RESET has emptied the queues, so that cannot happen twice.
  *
- * Return: whether the queue pair is to be drained; in RESET it cannot be.
+ * Return: whether the queue pair must be drained; in RESET it cannot be.
  */
 static bool quiet_software(struct smcr_link *link)
 {
@@ -249,7 +249,7 @@ static bool quiet_software(struct smcr_link *link)
 	return to_reset(qp) || !to_init(link, qp);
 }
 
-/* Nothing completes any more, and no completion is being handled */
+/* Afterwards no request completes, and no completion handler runs */
 static void drain_queue_pair(struct smcr_link *link)
 {
 	if (quiet_software(link))
@@ -289,7 +289,7 @@ static void leave_device(struct smcr_link *link)
 	smc_object_destroyed(SMC_OBJECT_LINK);
 }
 
-/* With link_lock: the queue pair is there as long as that is held */
+/* The queue pair of a forming link exists while the caller holds link_lock */
 static bool is_forming(const struct smcr_link *link)
 {
 	lockdep_assert_held(&link->group->link_lock);
@@ -304,8 +304,8 @@ static void set_state(struct smcr_link *link, enum smcr_link_state state)
 }
 
 /*
- * Removal of the device takes down what is there: either it finds this link forming, or we
- * find that it has begun.
+ * The removal of a device takes down its forming and active links. Either it finds this link
+ * forming, or this function finds that the removal has begun.
  */
 static bool is_gone(struct smcr_device *dev)
 {
@@ -317,7 +317,7 @@ static bool is_gone(struct smcr_device *dev)
 	return gone;
 }
 
-/* For monitoring, which may look at the former one now, under RCU */
+/* Monitoring may read the former device meanwhile, under RCU */
 static void set_device(struct smcr_link *link, struct smcr_device *dev)
 {
 	struct smcr_device *former = link->dev;
@@ -330,12 +330,12 @@ static void set_device(struct smcr_link *link, struct smcr_device *dev)
 /**
  * smcr_link_create() - create the queue pair
  * @link: an unused link
- * @gid: our port; the link takes a reference
+ * @gid: the local port; the link takes a reference
  *
  * May sleep.
  *
- * Return: 0, the link is SMCR_LINK_FORMING, its queue pair INIT; or a negative errno,
- * it is unused.
+ * Return: 0: the link is SMCR_LINK_FORMING or already down, its queue pair INIT; or a negative
+ * errno: the link is unused.
  */
 int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 {
@@ -379,8 +379,8 @@ int smcr_link_create(struct smcr_link *link, struct smcr_gid *gid)
 }
 
 /*
- * Both ends must use the same packets, so what the route of one of them is for must be known before
- * the peer is told.
+ * Both ends use the smaller MTU of the two in their messages, so an end must know the MTU of its
+ * route before it sends its message.
  */
 static void limit_mtu(struct smcr_link *link, enum ib_mtu mtu)
 {
@@ -388,13 +388,13 @@ static void limit_mtu(struct smcr_link *link, enum ib_mtu mtu)
 }
 
 /**
- * smcr_link_look_ahead() - does the link stay within one subnet, and what packets pass?
+ * smcr_link_look_ahead() - server: look up the route before the queue pair needs it
  * @link: a link that was created
  * @peer: the peer's port
  *
- * The server's Accept tells, before the queue pair needs to know the way; clients
- * decline a link that needs a router without reason. If there is no way at all,
- * smcr_link_connect() will find that out. May sleep, but not for the network.
+ * The server's Accept has the MTU, and whether the route stays within one subnet. If it does not,
+ * a Linux client declines unless its own route has a router, too. Without a route,
+ * smcr_link_connect() fails later. May sleep, but not for the network.
  */
 void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer)
 {
@@ -412,10 +412,10 @@ void smcr_link_look_ahead(struct smcr_link *link, const struct smc_address *peer
 }
 
 /**
- * smcr_link_choose_keys() - which keys will all RMBs have on a new link?
+ * smcr_link_choose_keys() - choose the keys of all RMBs on a new link
  * @link: a forming link
  *
- * The device learns of them by smcr_link_start(). May sleep.
+ * smcr_link_start() registers them with the device. May sleep.
  *
  * Return: 0; -ENOLINK if it went down meanwhile; or another negative errno.
  */
@@ -448,7 +448,7 @@ static int to_rtr(struct smcr_link *link)
 			 &link->direct, &mtu);
 	if (err)
 		return err;
-	if (link->group->role == SMC_CLIENT)	/* the server has told the client already */
+	if (link->group->role == SMC_CLIENT)	/* the server has sent its MTU already */
 		limit_mtu(link, mtu);
 	attr.path_mtu = min(peer->mtu, link->local.mtu);
 	err = ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
@@ -459,7 +459,7 @@ static int to_rtr(struct smcr_link *link)
 }
 
 /**
- * smcr_link_connect() - the peer's end is known: the queue pair can receive
+ * smcr_link_connect() - connect the queue pair to the peer's, so that it can receive (RTR)
  * @link: a forming link, with @peer filled in
  *
  * May sleep.
@@ -500,11 +500,11 @@ static int to_rts(struct smcr_link *link)
 }
 
 /**
- * smcr_link_start() - the queue pair can send
+ * smcr_link_start() - let the queue pair send (RTS), and register all RMBs
  * @link: a forming link that is connected
  *
- * Memory is registered first of all: the peer may write once it has got a message.
- * May sleep.
+ * The registrations are the first requests: the peer may write once it has received a message. May
+ * sleep.
  *
  * Return: 0; -ENOLINK if it went down meanwhile; or another negative errno.
  */
@@ -520,8 +520,10 @@ int smcr_link_start(struct smcr_link *link)
 }
 
 /**
- * smcr_link_activate() - CONFIRM LINK is done: connections may use the link
+ * smcr_link_activate() - let connections use a link, after CONFIRM LINK
  * @link: a forming link; if it went down meanwhile, nothing happens
+ *
+ * Process context, without spin locks.
  */
 void smcr_link_activate(struct smcr_link *link)
 {
@@ -539,11 +541,11 @@ void smcr_link_activate(struct smcr_link *link)
 }
 
 /**
- * smcr_link_quiesce() - nothing more comes in, and the device has ended what was posted
+ * smcr_link_quiesce() - drain the queue pair
  * @link: a link that is down
  *
- * In the group's work only. Afterwards it is known what the peer's adapter has confirmed. May
- * sleep, but for the device only.
+ * In the group's work only. Afterwards nothing is received, and smcr_conn.acked is final. May
+ * sleep, but only for the device.
  */
 void smcr_link_quiesce(struct smcr_link *link)
 {
@@ -553,10 +555,10 @@ void smcr_link_quiesce(struct smcr_link *link)
 }
 
 /**
- * smcr_link_clear() - give back all that a link has
- * @link: a link that is down and quiet; unused afterwards
+ * smcr_link_clear() - free the resources of a link
+ * @link: a link that is down and drained; unused afterwards
  *
- * In the group's work only. May sleep, but for the device only.
+ * In the group's work only. May sleep, but only for the device.
  */
 void smcr_link_clear(struct smcr_link *link)
 {

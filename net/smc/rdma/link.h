@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A link: a queue pair, and all that its device must know to serve a link group.
+ * A link: a queue pair, and all resources of its device that serve a link group.
  *
- *	link.c	life of the queue pair, from INIT to its end
- *	send.c	the send queue: LLC messages; RDMA writes with the CDC message behind them
- *	recv.c	the receive queue: sorts CDC from LLC messages
+ *	link.c	states of the queue pair, from INIT to its destruction
+ *	send.c	the send queue: LLC messages; RDMA writes, each followed by a CDC message
+ *	recv.c	the receive queue: CDC and LLC messages
  *
- * Links are part of their group (struct smcr_group), so the struct is there as long
- * as the group is. What belongs to the device is created and given back by the
- * group's work only; @state says what there is.
+ * Links are part of their group (struct smcr_group), and have its lifetime. smcr_link_create()
+ * allocates the resources of the device. After its success only the group's work frees them; @state
+ * tells whether they exist.
  */
 #ifndef _NET_SMC_RDMA_LINK_H
 #define _NET_SMC_RDMA_LINK_H
@@ -29,12 +29,12 @@ struct smcr_gid;
 struct smcr_group;
 
 /**
- * enum smcr_link_state - how far a link is
- * @SMCR_LINK_UNUSED: nothing is there
- * @SMCR_LINK_FORMING: the queue pair exists (INIT, RTR or RTS), CONFIRM LINK is not done.
- *	LLC messages can be received, and sent once it is RTS
+ * enum smcr_link_state - state of a link
+ * @SMCR_LINK_UNUSED: it has no resources of a device, or they are being created
+ * @SMCR_LINK_FORMING: the queue pair exists (INIT, RTR or RTS), CONFIRM LINK is not done. The link
+ *	receives LLC messages from RTR on, and sends them from RTS on
  * @SMCR_LINK_ACTIVE: connections may use it
- * @SMCR_LINK_DOWN: nothing is sent any more; the group's work will clear it
+ * @SMCR_LINK_DOWN: it sends nothing any more; the group's work clears it
  */
 enum smcr_link_state {
 	SMCR_LINK_UNUSED,
@@ -44,10 +44,10 @@ enum smcr_link_state {
 };
 
 /**
- * struct smcr_link_peer - one end of a link, as CLC and ADD LINK tell it
- * @gid: port
+ * struct smcr_link_peer - one end of a link, as CLC or ADD LINK describes it
+ * @gid: GID of the port
  * @mac: MAC address of that port
- * @qpn: queue pair
+ * @qpn: number of the queue pair
  * @psn: initial packet sequence number
  * @mtu: path MTU code
  */
@@ -65,56 +65,58 @@ struct smcr_recv_slot;
 /**
  * struct smcr_link - a link
  * @group: the group it is part of; constant
- * @gid: our port; holds a reference unless the link is unused
- * @device_node: in gid->dev->links
+ * @gid: the local port; holds a reference unless the link is unused
+ * @device_node: node in gid->dev->links
  * @state: enum smcr_link_state; written under @send_lock
  * @reason: enum smc_link_reason, why it went down
- * @number: given by the server; 0 until known
- * @agreed: the peer knows that the link ends
- * @dev: the device; holds a reference, which stays when the link is cleared. NULL if it was never
+ * @number: assigned by the server; 0 until known
+ * @agreed: no DELETE LINK is needed: the peer deletes the link, or does not know it
+ * @dev: the device; holds a reference, also after the link is cleared. NULL if the link was never
  *	used
- * @conns: connections that send over it, for monitoring and to spread them
- * @user_id: our name for the link, for display
- * @port: number of our port; stays when the link is cleared
- * @ifindex: its network device; stays as well
- * @direct: it stays within one subnet
- * @local: our end; stays when the link is cleared
- * @peer: the other end
- * @peer_user_id: its name for the link
+ * @conns: number of connections that send on it, for monitoring and for their distribution
+ * @user_id: local id of the link, for display
+ * @port: number of the local port; stays when the link is cleared
+ * @ifindex: network device of the port; stays when the link is cleared
+ * @direct: the route stays within one subnet
+ * @local: the local end; stays when the link is cleared
+ * @peer: the peer's end
+ * @peer_user_id: the peer's id of the link
  * @pd: protection domain, of this link only
  * @cq: completion queue, from the device's pool
- * @nr_cqe: our share of @cq
+ * @nr_cqe: entries of @cq that this link may use
  * @qp: queue pair
  * @failed: the device reported an error; the group's work takes the link down
- * @severed: it lost its port or address, which the peer may notice as well. A port may come back
- * @severed_since: jiffies when it lost its port
- * @no_path: it went down because the peer's port does not answer; written under @send_lock
+ * @severed: its port is down, or has lost its address, which the peer may notice as well. The port
+ *	may become active again
+ * @severed_since: jiffies of the last change of @severed by the port
+ * @no_path: it went down because the peer's port does not respond; written under @send_lock
  * @rts: the queue pair can send; written under @send_lock
- * @last_received: jiffies when something came in last, for keepalive
- * @send_lock: protects the send queue and what says so; taken with bottom halves
- *	off, also inside smc_conn.lock. No other lock is taken inside
- * @slots: one for each message in the send queue, a ring
- * @slot_bytes: the messages themselves, SMCR_MESSAGE_BYTES each
- * @slot_dma: their address for the device
- * @head: slots ever posted; @send_lock
- * @tail: slots ever completed; @send_lock
- * @unsignalled: slots posted since the last one with a completion; @send_lock
- * @inline_sends: the device takes messages with the request
- * @waiting: connections that have something to post and found no slot; @send_lock
- * @long_bytes: a long LLC message on its way; @long_dma its address
- * @long_dma: see @long_bytes
- * @long_busy: it is; @send_lock
- * @recv_lock: protects @receives; taken with bottom halves off, none inside
+ * @last_received: jiffies of the last received message, for keepalive
+ * @send_lock: protects the send queue and the fields marked @send_lock; taken with bottom halves
+ *	off, also inside smc_conn.lock, smcr_group.lock and smcr_device.lock. Taken inside: the lock
+ *	of a second link by smcr_link_move(), and smcr_device.name_lock
+ * @slots: ring of slots, one for each message in the send queue
+ * @slot_bytes: the messages, SMCR_MESSAGE_BYTES each
+ * @slot_dma: DMA address of @slot_bytes
+ * @head: number of slots posted, modulo 2^32; @send_lock
+ * @tail: number of slots completed, modulo 2^32; @send_lock
+ * @unsignalled: slots posted since the last signalled one; @send_lock
+ * @inline_sends: short messages are sent inline
+ * @waiting: connections whose control data found no free slot; @send_lock
+ * @long_bytes: a long LLC message to send; NULL in version 1
+ * @long_dma: DMA address of @long_bytes
+ * @long_busy: @long_bytes is in the send queue; @send_lock
+ * @recv_lock: protects @receives; taken with bottom halves off. No lock is taken inside
  * @receives: a slot is posted again once its message was copied
  * @recv: receive slots
- * @recv_slot_bytes: room in each of them
- * @recv_bytes: what they receive
- * @recv_dma: its address for the device
- * @recv_tail: behind the end of each receive slot: the rest of long messages; NULL if those
- *	fit into the slots
- * @recv_tail_dma: its address for the device
- * @in_flight: woken when sends have completed, and when the link goes down
- * @told: listeners were told that it can be used; protected by smcr_group.lock
+ * @recv_slot_bytes: size of each slot
+ * @recv_bytes: memory of the slots
+ * @recv_dma: DMA address of @recv_bytes
+ * @recv_tail: memory behind the end of each slot, for the rest of long messages; NULL if those fit
+ *	into the slots
+ * @recv_tail_dma: DMA address of @recv_tail
+ * @in_flight: woken when requests have completed, and when the link goes down
+ * @told: the last event of the link was "up"; protected by smcr_group.lock
  */
 struct smcr_link {
 	struct smcr_group *group;
@@ -145,7 +147,7 @@ struct smcr_link {
 	bool rts;
 	unsigned long last_received;
 
-	spinlock_t send_lock;	/* protects what says so above */
+	spinlock_t send_lock;	/* protects the fields marked @send_lock */
 	struct smcr_send_slot *slots;
 	void *slot_bytes;
 	u64 slot_dma;
@@ -178,12 +180,12 @@ int smcr_link_choose_keys(struct smcr_link *link);	/* for all RMBs */
 int smcr_link_connect(struct smcr_link *link);	/* @peer is known: INIT -> RTR */
 int smcr_link_start(struct smcr_link *link);	/* RTR -> RTS, and register all RMBs */
 void smcr_link_activate(struct smcr_link *link);	/* CONFIRM LINK is done */
-void smcr_link_quiesce(struct smcr_link *link);	/* only in the group's work, as the next */
+void smcr_link_quiesce(struct smcr_link *link);	/* in the group's work, like the next */
 void smcr_link_clear(struct smcr_link *link);
 
-/* Any context: the link failed, or must end. More than one call does no harm. */
+/* Process context or softirq. Nothing happens if the link is down already. */
 void smcr_link_down(struct smcr_link *link, u32 reason);
-void smcr_link_lose_path(struct smcr_link *link);	/* the peer's port does not answer */
+void smcr_link_lose_path(struct smcr_link *link);	/* the peer's port does not respond */
 void smcr_link_set_severed(struct smcr_link *link, bool severed);
 void smcr_link_down_locked(struct smcr_link *link, u32 reason);	/* with @send_lock */
 
@@ -192,7 +194,7 @@ static inline bool smcr_link_usable(const struct smcr_link *link)
 	return READ_ONCE(link->state) == SMCR_LINK_ACTIVE;
 }
 
-/* Any context. Reads the state once: a link that is formed and activated meanwhile is there */
+/* Any context. Reads the state once, because it may change from FORMING to ACTIVE meanwhile */
 static inline bool smcr_link_is_there(const struct smcr_link *link)
 {
 	u8 state = READ_ONCE(link->state);
@@ -200,7 +202,7 @@ static inline bool smcr_link_is_there(const struct smcr_link *link)
 	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
 }
 
-/* Memory of the link's own, for its device. Return: its address there, 0: it has none */
+/* Map memory of the link for its device. Return: DMA address, or 0 after an error */
 static inline u64 smcr_link_map(struct smcr_link *link, void *bytes, size_t len,
 				enum dma_data_direction direction)
 {
@@ -229,7 +231,7 @@ void smcr_recv_stop(struct smcr_link *link);
 void smcr_recv_destroy(struct smcr_link *link);
 
 #define SMCR_SEND_SLOTS		32	/* messages in the send queue */
-#define SMCR_SEND_RESERVED	4	/* of them not for connections */
+#define SMCR_SEND_RESERVED	4	/* of them for LLC and registrations only */
 #define SMCR_SEND_REQUESTS	(3 * SMCR_SEND_SLOTS)	/* two writes and a message each */
 #define SMCR_RECV_SLOTS		64
 #define SMCR_MESSAGE_BYTES	64	/* room for one CDC or short LLC message */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Link layer control: messages and wishes come in, time passes, the group ends.
+ * Link layer control: the work item, which processes messages, requests and deadlines.
  *
- * One work item per group looks at all that has come in and does what is due. It never
- * waits for the peer: it notes what is expected until when. A peer that breaks the
- * protocol or does not answer loses the link (RFC 7609, C.7.1).
+ * The work does not wait for the peer: it stores the exchange in progress, and a deadline for the
+ * peer. If the peer violates the protocol or misses the deadline, the link goes down (RFC 7609,
+ * C.7.1).
  */
 
 #include "../net.h"
@@ -14,7 +14,7 @@
 
 #define TEST_PATIENCE	(5 * HZ)
 #define SEVERED_TIME	(5 * HZ)
-#define TEST_OFF	(60 * HZ)	/* look whether it was switched on */
+#define TEST_OFF	(60 * HZ)	/* between checks whether TEST LINK is enabled */
 #define RETRY_SEND	(HZ / 50 + 1)
 #define FLUSH_TIME	(HZ / 5)
 #define CLOSE_TIME	(2 * HZ)
@@ -27,7 +27,7 @@ static bool is_server(const struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_kick() - let the work look at what came in, or is to be done
+ * smcr_llc_kick() - run the LLC work
  * @rg: the group
  *
  * Any context.
@@ -36,17 +36,17 @@ void smcr_llc_kick(struct smcr_group *rg)
 {
 	smcr_group_get(rg);
 	if (mod_delayed_work(smcr_wq, &rg->llc.work, 0))
-		smcr_group_put(rg);	/* was queued already */
+		smcr_group_put(rg);	/* the queued work has one */
 }
 
 /**
- * smcr_llc_received() - a message came in
- * @link: from there
+ * smcr_llc_received() - copy a message for the LLC work
+ * @link: link on which it arrived
  * @head: the message, or its first SMCR_MESSAGE_BYTES; not trusted
- * @tail: the rest of a longer one
- * @len: length of it all
+ * @tail: the rest of a longer message
+ * @len: total length in bytes
  *
- * It is copied. Any context.
+ * Softirq. Does not sleep.
  */
 void smcr_llc_received(struct smcr_link *link, const void *head, const void *tail, size_t len)
 {
@@ -65,9 +65,9 @@ void smcr_llc_received(struct smcr_link *link, const void *head, const void *tai
 }
 
 /**
- * smcr_llc_violation() - the peer broke the protocol: the link goes down (R-LLC-21)
+ * smcr_llc_violation() - take down a link on which the peer violated the protocol (R-LLC-21)
  * @link: the link
- * @what: for people
+ * @what: text for the debug message
  *
  * Any context.
  */
@@ -81,7 +81,7 @@ void smcr_llc_violation(struct smcr_link *link, const char *what)
  * smcr_llc_send() - send smcr_llc.msg as a request
  * @link: over this link
  *
- * Return: 0 or a negative errno. On -EAGAIN the work looks again soon.
+ * Return: 0 or a negative errno. After -EAGAIN the work runs again after RETRY_SEND.
  */
 int smcr_llc_send(struct smcr_link *link)
 {
@@ -97,10 +97,11 @@ int smcr_llc_send(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_reply() - send the answer in smcr_llc.msg
- * @link: over the link on which the request came (R-LLC-08)
+ * smcr_llc_reply() - send smcr_llc.msg as a reply
+ * @link: link on which the request arrived (R-LLC-08)
  *
- * A peer that sends requests faster than it takes answers has no right to any.
+ * If the send queue is full, the peer sends requests faster than it receives replies, and the link
+ * goes down.
  */
 void smcr_llc_reply(struct smcr_link *link)
 {
@@ -113,10 +114,10 @@ void smcr_llc_reply(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_await() - from now on the peer has time to go on with an exchange
+ * smcr_llc_await() - set the exchange in progress, and a new deadline for the peer
  * @rg: the group
  * @flow: the exchange
- * @link: goes down when it does not; NULL: the exchange is over then, and nothing else
+ * @link: goes down if the peer misses the deadline; NULL: then only the exchange ends
  */
 void smcr_llc_await(struct smcr_group *rg, enum smc_llc_flow flow, struct smcr_link *link)
 {
@@ -130,10 +131,10 @@ void smcr_llc_await(struct smcr_group *rg, enum smc_llc_flow flow, struct smcr_l
 }
 
 /**
- * smcr_llc_flow_over() - the exchange has ended
+ * smcr_llc_flow_over() - end the exchange
  * @rg: the group
  *
- * If it has overtaken our CONFIRM RKEY or DELETE RKEY, that one goes on (R-COL-11).
+ * If it has interrupted our CONFIRM RKEY or DELETE RKEY, that exchange continues (R-COL-11).
  */
 void smcr_llc_flow_over(struct smcr_group *rg)
 {
@@ -153,9 +154,9 @@ void smcr_llc_flow_over(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_settled() - first contact is over
+ * smcr_llc_settled() - store the result of the first contact for report()
  * @rg: the group
- * @reason: SMC_REASON_NONE, or why it did not work out; only the first one counts
+ * @reason: SMC_REASON_NONE, or why it failed; only the first call has an effect
  */
 void smcr_llc_settled(struct smcr_group *rg, u32 reason)
 {
@@ -266,7 +267,7 @@ static void handle_all(struct smcr_group *rg, struct list_head *messages)
 	}
 }
 
-/* What had to wait for the exchange that has ended now; it may have to wait again */
+/* Process messages that waited for the end of an exchange; they may have to wait again */
 static void handle_deferred(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -280,10 +281,10 @@ static void handle_deferred(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_why_lost() - what to tell of a link that went down at first contact
+ * smcr_llc_why_lost() - the reason of a first contact that failed because its link went down
  * @link: the link
  *
- * Any context, without locks.
+ * Any context. Needs no lock.
  *
  * Return: enum smc_reason, see smc_llc_lost_reason().
  */
@@ -296,8 +297,8 @@ u32 smcr_llc_why_lost(const struct smcr_link *link)
 	u32 why;
 
 	/*
-	 * A server that has our answer to CONFIRM LINK is connected. One whose port acknowledges
-	 * nothing is taken to have none: it declines.
+	 * A server that has our reply to CONFIRM LINK is connected. If its port acknowledges
+	 * nothing, assume that it has no reply and declines.
 	 */
 	in_doubt = (lost_path && READ_ONCE(link->severed)) ||
 		   (READ_ONCE(rg->llc.unproved) == link && !no_path);
@@ -316,14 +317,14 @@ static void begin_settling(struct smcr_link *link)
 		return;
 	}
 	smcr_llc_await(rg, SMC_LLC_FLOW_CONFIRM, link);
-	/* If the server gets nothing through, its Decline comes after its own time limit */
+	/* The client waits longer: a Decline of the server may follow the server's own deadline */
 	if (is_server(rg))
 		smcr_llc_start_confirm(link);
 	else
 		llc->deadline += CLIENT_EXTRA;
 }
 
-/* First contact: before CLC is done nothing can be said about messages that came */
+/* At first contact, received messages wait until CLC is done */
 static bool is_begun(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -350,7 +351,7 @@ static void take_received(struct smcr_group *rg)
 	handle_all(rg, &messages);
 }
 
-/* The peer did not go on with the exchange (R-LTO-01 to R-LTO-20) */
+/* Has the peer missed the deadline of the exchange (R-LTO-01 to R-LTO-20)? */
 static void check_deadline(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -363,7 +364,7 @@ static void check_deadline(struct smcr_group *rg)
 	}
 	llc->has_deadline = false;
 	if (llc->add.link && llc->flow_link == llc->add.link) {
-		smcr_llc_add_failed(rg);	/* the link that carries the messages works */
+		smcr_llc_add_failed(rg);	/* the link that carries ADD LINK stays up */
 		return;
 	}
 	if (llc->settling)
@@ -390,7 +391,7 @@ static unsigned long test_time(struct smcr_group *rg)
 	return seconds * HZ;
 }
 
-/* Return: in how many jiffies the link must be looked at again */
+/* Send TEST LINK if it is due. Return: jiffies until the next check of the link */
 static unsigned long test_link(struct smcr_link *link, unsigned long time)
 {
 	struct smcr_llc_test *test = &link->group->llc.tests[smcr_link_index(link)];
@@ -400,7 +401,7 @@ static unsigned long test_link(struct smcr_link *link, unsigned long time)
 	if (!smcr_link_usable(link))
 		return NEVER;
 	if (test->outstanding) {
-		/* Whatever comes in says that the peer is there; the answer may be behind it */
+		/* Any message proves that the peer works; the reply may be behind it */
 		unsigned long last = time_after(heard, test->sent) ? heard : test->sent;
 
 		if (time_before(now, last + TEST_PATIENCE))
@@ -417,8 +418,8 @@ static unsigned long test_link(struct smcr_link *link, unsigned long time)
 }
 
 /*
- * A wire may come back, and what is sent meanwhile is repeated for a while. Who only waits for the
- * peer shall not do so for long. Return: as for test_link()
+ * A port may become active again, and the adapter retries requests meanwhile. A link that sends
+ * nothing does not fail that way, so it goes down after SEVERED_TIME. Return: as for test_link()
  */
 static unsigned long check_severed(struct smcr_link *link)
 {
@@ -448,10 +449,10 @@ static unsigned long test_links(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_flush() - wait until the device has sent what was posted
+ * smcr_llc_flush() - wait until all posted requests have completed
  * @link: the link
  *
- * That takes a round trip, unless the peer is dead; so not for long.
+ * That takes a round trip to the peer's adapter. Waits for at most FLUSH_TIME. May sleep.
  */
 void smcr_llc_flush(struct smcr_link *link)
 {
@@ -462,7 +463,7 @@ void smcr_llc_flush(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_closed() - the peer knows that the group ends, or cannot be told
+ * smcr_llc_closed() - DELETE LINK for all links was exchanged, or cannot be
  * @rg: the group
  */
 void smcr_llc_closed(struct smcr_group *rg)
@@ -482,7 +483,10 @@ static bool is_closing(struct smcr_llc *llc)
 	return closing && !llc->closed;
 }
 
-/* Our end of the group goes. An idle group is no reason that a client has (R-DL-07). */
+/*
+ * End the group if smcr_llc_close() was called. Only a server may give the reason "inactivity"; a
+ * client gives "operator" (R-DL-07).
+ */
 static void check_closing(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -504,14 +508,14 @@ static void check_closing(struct smcr_group *rg)
 		return;
 	}
 	smcr_llc_send_delete_all(link, is_server(rg) ? SMC_LINK_INACTIVE : SMC_LINK_OPERATOR);
-	/* The client's is a request, which the server answers by its own (R-DL-13, R-DL-14) */
+	/* A client waits for the reply, which is the same message (R-DL-13, R-DL-14) */
 	if (is_server(rg)) {
 		smcr_llc_flush(link);
 		smcr_llc_closed(rg);
 	}
 }
 
-/* Tell what is over, with no lock held */
+/* Report results, without locks */
 static void report(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -572,16 +576,16 @@ static void llc_work(struct work_struct *work)
 	mutex_unlock(&llc->mutex);
 	report(rg);
 
-	/* The reference goes with the work, which may have been queued meanwhile */
+	/* The queued work takes over the reference, unless another call has queued it meanwhile */
 	if (next == NEVER || !queue_delayed_work(smcr_wq, &llc->work, next))
 		smcr_group_put(rg);
 }
 
 /**
- * smcr_llc_settle() - first contact: CLC is done
+ * smcr_llc_settle() - first contact: begin with CONFIRM LINK, after CLC
  * @link: the first link
  *
- * smcr_group_settled() reports the outcome.
+ * smcr_group_settled() reports the result.
  */
 void smcr_llc_settle(struct smcr_link *link)
 {
@@ -594,9 +598,9 @@ void smcr_llc_settle(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_announce() - tell the peer of an RMB
+ * smcr_llc_announce() - announce an RMB to the peer
  * @rg: the group
- * @rmb: the RMB; smcr_rmb_announced() reports the outcome, once
+ * @rmb: the RMB; smcr_rmb_announced() reports the result, once
  */
 void smcr_llc_announce(struct smcr_group *rg, struct smcr_rmb *rmb)
 {
@@ -608,7 +612,7 @@ void smcr_llc_announce(struct smcr_group *rg, struct smcr_rmb *rmb)
 	smcr_llc_kick(rg);
 }
 
-/* Return: how many */
+/* Drop the messages of a link. Return: their number */
 static unsigned int forget_messages(struct smcr_link *link, struct list_head *messages)
 {
 	struct smcr_llc_message *message, *next;
@@ -625,11 +629,11 @@ static unsigned int forget_messages(struct smcr_link *link, struct list_head *me
 }
 
 /**
- * smcr_llc_link_down() - a link is down and is about to be cleared
+ * smcr_llc_link_down() - end what depends on a link that is down, before it is cleared
  * @link: the link
  *
- * What was waited for on this link fails now; announcements that are under way are made
- * anew if there is another link (R-LLC-16). Process context, without locks.
+ * An exchange on this link fails. An announcement on it begins again on another link, if there is
+ * one (R-LLC-16). In the group's work only, without locks. May sleep.
  *
  * Return: enum smc_reason, for a first contact that waits for the link.
  */
@@ -677,12 +681,12 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_close() - the group ends: tell the peer
+ * smcr_llc_close() - end the group by DELETE LINK for all links
  * @rg: the group
  *
- * In the group's work only, which is kicked when the peer has answered, or CLOSE_TIME is over.
+ * In the group's work only. LLC kicks it when this is over, after CLOSE_TIME at the latest.
  *
- * Return: whether it has, or is.
+ * Return: whether it is over.
  */
 bool smcr_llc_close(struct smcr_group *rg)
 {
@@ -703,10 +707,10 @@ bool smcr_llc_close(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_init() - of a group that has no links yet
+ * smcr_llc_init() - initialize LLC of a group that has no links yet
  * @rg: the group
  *
- * Return: 0 or -ENOMEM; smcr_llc_exit() is due all the same.
+ * Return: 0 or -ENOMEM. The caller calls smcr_llc_exit() later, also after an error.
  */
 int smcr_llc_init(struct smcr_group *rg)
 {
@@ -728,10 +732,10 @@ int smcr_llc_init(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_exit() - no link is there any more
- * @rg: the group
+ * smcr_llc_exit() - end the work, and free all messages
+ * @rg: the group; all its links are unused
  *
- * May sleep. Afterwards nothing is reported from here.
+ * May sleep. No report follows.
  */
 void smcr_llc_exit(struct smcr_group *rg)
 {

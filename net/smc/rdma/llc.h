@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link layer control: the conversation of the two ends of a link group about its
- * links and memory.
+ * Link layer control: the two ends of a link group agree on its links and RMBs.
  *
- *	llc.c		messages and wishes come in; time; the end
- *	llc_message.c	copies of messages until they are handled
- *	llc_link.c	CONFIRM, DELETE, TEST LINK, and the answer to ADD LINK
+ *	llc.c		the work item: messages, requests, deadlines, the end of the group
+ *	llc_message.c	copies of received messages
+ *	llc_link.c	CONFIRM, DELETE, TEST LINK, and the reply to ADD LINK
  *	llc_add.c	another link, from ADD LINK to its CONFIRM LINK
  *	llc_rkey.c	CONFIRM and DELETE RKEY
- *	llc_flow.c	who may start what, when					(pure)
+ *	llc_flow.c	which exchange each end may start, and when			(pure)
  *
- * Everything is done by one work item, one thing after the other. Nothing here waits
- * for the peer, but for the acknowledgment of a last message (smcr_llc_flush()).
+ * One work item per group processes messages and requests one at a time; smcr_llc.mutex excludes
+ * smcr_llc_link_down(). It does not wait for the peer. Only smcr_llc_flush() waits, for
+ * acknowledgments of the peer's adapter.
  */
 #ifndef _NET_SMC_RDMA_LLC_H
 #define _NET_SMC_RDMA_LLC_H
@@ -31,9 +31,9 @@ struct smcr_rmb;
 
 /**
  * struct smcr_llc_test - TEST LINK of one link
- * @outstanding: it was sent, and no answer came
- * @sent: when, in jiffies
- * @data: what is to come back
+ * @outstanding: it was sent, and the peer has not replied
+ * @sent: jiffies when it was sent
+ * @data: the reply must repeat it
  */
 struct smcr_llc_test {
 	bool outstanding;
@@ -44,12 +44,12 @@ struct smcr_llc_test {
 /**
  * struct smcr_llc_add - a link that is being added
  * @link: the new link, NULL if no link is being added
- * @over: the link that carries the messages about it
- * @accepted: both ends have queue pairs for it
- * @confirming: server: the last step, on the link itself
- * @told: how many of our RMBs the peer was told of (version 1)
- * @left: server: how many are left (version 1)
- * @rounds: messages with keys (version 1)
+ * @over: the link that carries ADD LINK and its continuations
+ * @accepted: the client has accepted the link
+ * @confirming: server: CONFIRM LINK was sent on the new link
+ * @told: number of our RMBs in continuations so far (version 1)
+ * @left: server: number of our RMBs for later continuations (version 1)
+ * @rounds: number of continuations received (version 1)
  */
 struct smcr_llc_add {
 	struct smcr_link *link;
@@ -62,8 +62,8 @@ struct smcr_llc_add {
 };
 
 /**
- * struct smcr_llc_gone - a link that the peer is to be told of
- * @number: its number, 0: none
+ * struct smcr_llc_gone - a lost link that DELETE LINK must report to the peer
+ * @number: its number, 0 if there is none
  * @reason: enum smc_link_reason
  */
 struct smcr_llc_gone {
@@ -72,13 +72,14 @@ struct smcr_llc_gone {
 };
 
 /**
- * struct smcr_llc_announcement - our CONFIRM RKEY that is under way
- * @rmb: what it is about, NULL if there is none
- * @link: on which it is sent
- * @next: index of the first link that was not told of yet
- * @left: number of other links in the last message sent, and still to come
- * @tries: how often it was sent
- * @again: the peer was busy: send it again when the exchange under way is over
+ * struct smcr_llc_announcement - our CONFIRM RKEY in progress
+ * @rmb: the RMB, NULL if there is none
+ * @link: link on which it is sent
+ * @next: index of the first link that no message has named yet
+ * @left: number of other links in the last message and in later ones
+ * @tries: number of negative replies that asked for a retry
+ * @again: send it when no exchange is in progress: the peer asked for a retry, the link went down,
+ *	the send queue was full, or a registration was not complete
  * @again_at: but not before this time, in jiffies
  */
 struct smcr_llc_announcement {
@@ -92,9 +93,9 @@ struct smcr_llc_announcement {
 };
 
 /**
- * struct smcr_llc_withdrawal - our DELETE RKEY that is under way
- * @rmb: what it is about, NULL if there is none
- * @link: on which it was sent
+ * struct smcr_llc_withdrawal - our DELETE RKEY in progress
+ * @rmb: the RMB, NULL if there is none
+ * @link: link on which it was sent
  */
 struct smcr_llc_withdrawal {
 	struct smcr_rmb *rmb;
@@ -102,10 +103,10 @@ struct smcr_llc_withdrawal {
 };
 
 /**
- * struct smcr_llc_continued - the peer's CONFIRM RKEY that is to be continued
- * @link: on which it came, NULL if there is none
- * @rkey: key of its RMB on that link
- * @left: other links to come
+ * struct smcr_llc_continued - the peer's CONFIRM RKEY that continuations follow
+ * @link: link on which it arrived, NULL if there is none
+ * @rkey: key of the RMB on that link
+ * @left: number of other links in later messages
  */
 struct smcr_llc_continued {
 	struct smcr_link *link;
@@ -113,16 +114,16 @@ struct smcr_llc_continued {
 	u8 left;
 };
 
-/* Messages that wait for the end of an exchange */
+/* Maximum number of messages that wait for the end of an exchange */
 #define SMCR_LLC_DEFERRED_MAX	8
 
 /**
- * struct smcr_llc_message - what came in, or room for it
- * @list: in smcr_llc.spare, smcr_llc.received or smcr_llc.deferred
- * @link: from there
- * @len: its length
- * @bytes: copy of it: @small, smcr_llc.long_bytes, or memory of its own
- * @small: most messages are
+ * struct smcr_llc_message - a received message, or memory for one
+ * @list: node in smcr_llc.spare, smcr_llc.received or smcr_llc.deferred
+ * @link: link on which it arrived
+ * @len: its length in bytes
+ * @bytes: the copy: @small, smcr_llc.long_bytes, or allocated memory
+ * @small: memory for a short message; most are short
  */
 struct smcr_llc_message {
 	struct list_head list;
@@ -134,55 +135,56 @@ struct smcr_llc_message {
 
 /**
  * struct smcr_llc - a group's part of link layer control
- * @lock: protects what comes in: the fields up to @settle; taken with bottom halves
- *	off
- * @spare: room for messages
- * @long_busy: @long_bytes has one
- * @received: messages
- * @wishes: RMBs to be announced
- * @closing: the group ends, and the peer has until @close_by to agree
- * @close_by: in jiffies
- * @settle: link of the first contact, when CLC is done
- * @work: does everything, at once or when time has come; has a group reference
+ * @lock: protects the fields up to @settle; taken with bottom halves off
+ * @spare: memory for messages
+ * @long_busy: a message uses @long_bytes
+ * @received: messages that the work has not processed yet
+ * @wishes: RMBs to announce, before the work moves them to @queue
+ * @closing: the group ends
+ * @close_by: jiffies when the wait for the server's reply ends; constant once @closing is set
+ * @settle: link of the first contact, from the end of CLC until the work processes it
+ * @work: processes everything, at once or at a deadline; holds a group reference while queued
  * @messages: memory of all messages; constant
- * @long_bytes: room for a long one, of version 2; constant
- * @mutex: held by the group's work while it looks at the fields below. Only smcr_llc_flush()
- *	waits under it, for a fraction of a second, for the acknowledgment of a last message
- * @msg: the message that is being handled, received or to be sent
- * @flow: exchange under way
- * @flow_link: goes down if the peer does not go on with it; NULL: none does
- * @deleted: number of the link that DELETE LINK is about
- * @took_back: number of the link that the peer was told to forget, which it had accepted; 0: none
- * @notified: client: number of the link that the server was asked to delete last; 0: none
- * @add: ADD LINK under way
- * @last_number: server: the last number that a link got
- * @add_at: server: when to try again, in jiffies
- * @add_wait: server: for how long it has waited before
- * @offered_at: server: when it offered a link last, in jiffies
- * @ports_changed: server: not looked at yet; written without lock
- * @gone: by link
- * @deadline: when the peer must have answered, in jiffies
- * @has_deadline: @deadline is set
- * @retry_send: something could not be sent now
+ * @long_bytes: memory for a long message; NULL in version 1; constant
+ * @mutex: protects the fields below. Only smcr_llc_flush() waits for the network with it held, at
+ *	most 0.2 s each time
+ * @msg: the message being processed, received or to be sent
+ * @flow: exchange in progress
+ * @flow_link: link that goes down if the peer misses @deadline; NULL if none does
+ * @deleted: server: number of the link in our last DELETE LINK
+ * @took_back: server: number of the last link that the client accepted and the server deleted; 0 if
+ *	there is none
+ * @notified: client: number of the link in our last DELETE LINK; 0 if there is none
+ * @add: ADD LINK in progress
+ * @last_number: server: the last link number assigned
+ * @add_at: server: jiffies of the next offer of a link
+ * @add_wait: server: the previous wait between offers, in jiffies
+ * @offered_at: server: jiffies of the last offer
+ * @ports_changed: server: ports have changed since the last offer; written without lock
+ * @gone: lost links to report, by link
+ * @deadline: jiffies when the peer must have continued the exchange
+ * @has_deadline: @deadline is valid
+ * @retry_send: the work runs again after RETRY_SEND: a send queue is full, or a registration is not
+ *	complete
  * @settling: first contact: CONFIRM LINK and ADD LINK are not over
- * @unproved: client: link on which the answer to CONFIRM LINK is not acknowledged yet; else NULL.
+ * @unproved: client: link on which the reply to CONFIRM LINK is not acknowledged yet; else NULL.
  *	Read without lock
- * @proved_by: the server's port has acknowledged the answer when link->tail has come so far
+ * @proved_by: the server's port has acknowledged that reply when link->tail has reached this
  * @deferred: messages that wait for the end of the exchange
- * @nr_deferred: how many
- * @queue: RMBs that wait for their turn
- * @announcement: CONFIRM RKEY under way
- * @withdrawal: DELETE RKEY under way
- * @continued: the peer's
- * @tests: by link
- * @ended: we told the peer that the group ends
- * @closed: the group's end is told, and answered where there is an answer; read without lock
- * @done: RMBs whose announcement is over
- * @has_outcome: first contact is over
- * @outcome: enum smc_reason, how
+ * @nr_deferred: their number
+ * @queue: RMBs that wait for their announcement
+ * @announcement: our CONFIRM RKEY in progress
+ * @withdrawal: our DELETE RKEY in progress
+ * @continued: the peer's CONFIRM RKEY in progress
+ * @tests: TEST LINK, by link
+ * @ended: this end has started to end the group, before a request of the peer
+ * @closed: DELETE LINK for all links was exchanged, or cannot be; read without lock
+ * @done: RMBs whose announcement is over, not reported yet
+ * @has_outcome: @outcome is not reported yet
+ * @outcome: result of the first contact, enum smc_reason
  */
 struct smcr_llc {
-	spinlock_t lock;	/* protects what comes in */
+	spinlock_t lock;	/* protects the fields up to @settle */
 	struct list_head spare;
 	bool long_busy;
 	struct list_head received;
@@ -229,43 +231,43 @@ struct smcr_llc {
 };
 
 int smcr_llc_init(struct smcr_group *group);
-/* No link is there any more. May sleep; afterwards there are no reports from here. */
+/* All links are unused. May sleep. No report follows. */
 void smcr_llc_exit(struct smcr_group *group);
 
-/* Let the work look what is to be done. Any context. */
+/* Run the work. Any context. */
 void smcr_llc_kick(struct smcr_group *group);
 
-/* There may be a port for another link of a server's group. Any context. */
+/* Server: a port may allow another link. Any context. */
 void smcr_llc_ports_changed(struct smcr_group *group);
 
-/* From the receive queue: @len bytes, not trusted; copied. Softirq. */
+/* Copy a message of @len bytes, not trusted, from the receive queue. Softirq. */
 void smcr_llc_received(struct smcr_link *link, const void *head, const void *tail, size_t len);
 
 /*
- * First contact: CLC is done. The server's link is RTS: it starts with CONFIRM LINK. The
- * client's is RTR, and its CONFIRM LINK may have come in already. Process context.
- * smcr_group_settled() reports the outcome.
+ * First contact: CLC is done. The server's link is RTS, and the server sends CONFIRM LINK. The
+ * client's link is RTR, and CONFIRM LINK may have arrived already. smcr_group_settled() reports the
+ * result. Process context.
  */
 void smcr_llc_settle(struct smcr_link *link);
 
-/* First contact has failed because its link went down: the reason to give. Any context. */
+/* The reason of a first contact that failed because its link went down. Any context. */
 u32 smcr_llc_why_lost(const struct smcr_link *link);
 
-/* Tell the peer of an RMB which is registered with all links. Process context. */
+/* Announce an RMB, whose registration with all links was requested. Process context. */
 void smcr_llc_announce(struct smcr_group *group, struct smcr_rmb *rmb);
 
-/* The link went down: nothing more comes from it, what was waited for fails. Process context. */
+/* The link went down: end what depends on it, see llc.c. Process context. */
 u32 smcr_llc_link_down(struct smcr_link *link);
 
 /*
- * The group ends: tell the peer by DELETE LINK for all links. Returns whether it has answered, or
- * had time enough; else the group's work is kicked when it has. Process context.
+ * End the group by DELETE LINK for all links. Returns true when this is over. Until then it returns
+ * false, and LLC kicks the group's work when it is over. Process context.
  */
 bool smcr_llc_close(struct smcr_group *group);
 
 /*
- * Between the files of link layer control. smcr_llc.mutex is held; smcr_llc.msg is the
- * message that was received, and may be overwritten.
+ * Internal to link layer control. The caller holds smcr_llc.mutex. smcr_llc.msg is the received
+ * message, and may be overwritten.
  */
 
 /* llc.c */

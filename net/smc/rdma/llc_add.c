@@ -3,15 +3,16 @@
  * Link layer control: another link, from ADD LINK to its CONFIRM LINK.
  *
  *	server				client
- *	ADD LINK (port, queue pair)  ->			its own queue pair receives
+ *	ADD LINK (port, queue pair)  ->			its queue pair can receive
  *				     <-	ADD LINK, or a rejection
  *	keys of all RMBs	    <->	the same	within ADD LINK in version 2, by
  *							ADD LINK CONTINUATION in version 1
  *	CONFIRM LINK on the new link ->			now both can send
  *				     <-	CONFIRM LINK on it
  *
- * All but the last two go over an active link. A failure costs the new link only; a peer that has
- * the new link already is told to delete it.
+ * The last two messages use the new link, the others an active one. Most failures end the new link
+ * only; a peer that has created its end gets a DELETE LINK. If the peer does not reply on the
+ * active link, that goes down, too.
  */
 
 #include <linux/random.h>
@@ -48,7 +49,7 @@ static u8 next_number(struct smcr_group *rg)
 	return llc->last_number;
 }
 
-/* Queue pair and keys, on our port @gid. Return: the link, FORMING, or NULL */
+/* Create a queue pair and choose keys, on our port @gid. Return: the link, FORMING, or NULL */
 static struct smcr_link *create_on_port(struct smcr_link *over, struct smcr_gid *gid)
 {
 	struct smcr_link *link = find_unused(over->group);
@@ -89,11 +90,11 @@ static void fill_add_link(struct smcr_link *link, struct smcr_link *over)
 }
 
 /**
- * smcr_llc_offer_link() - server: ask for another link
- * @over: over this link
- * @probe: where there is no other port, offer the one that is used: the client may have another one
+ * smcr_llc_offer_link() - server: offer another link
+ * @over: link that carries the messages
+ * @probe: without another port, offer one that is in use: the client may have a second port
  *
- * Return: whether it was asked for.
+ * Return: whether the exchange has begun; it may have failed already.
  */
 bool smcr_llc_offer_link(struct smcr_link *over, bool probe)
 {
@@ -125,7 +126,7 @@ static void set_peer(struct smcr_link *link, const struct smc_llc_add_link *msg)
 }
 
 /*
- * A key of an RMB that this end does not know (any more) is ignored. A key that contradicts an
+ * Ignore keys of RMBs that this end does not know, or no longer knows. A key that contradicts an
  * earlier message ends the new link.
  */
 static int store_peer_keys(struct smcr_llc *llc, const struct smc_llc_rtoken *keys, unsigned int nr)
@@ -142,7 +143,7 @@ static int store_peer_keys(struct smcr_llc *llc, const struct smc_llc_rtoken *ke
 	return err;
 }
 
-/* The new link works. The handshake of a first contact has waited for it. */
+/* The new link works. A first contact has waited for it. */
 static void finish_add_link(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -154,7 +155,7 @@ static void finish_add_link(struct smcr_group *rg)
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
-/* The new link goes; the server waits longer before its next offer */
+/* The new link goes down; the server waits longer before its next offer */
 static void drop_new_link(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -168,7 +169,7 @@ static void drop_new_link(struct smcr_group *rg)
 	smcr_llc_flow_over(rg);
 }
 
-/* First contact goes on with one link (R-FC-14) */
+/* First contact succeeds with one link (R-FC-14) */
 static void abandon_add_link(struct smcr_group *rg)
 {
 	drop_new_link(rg);
@@ -176,10 +177,11 @@ static void abandon_add_link(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_add_failed() - a link that is being added does not come about
+ * smcr_llc_add_failed() - end the addition of a link
  * @rg: the group
  *
- * The peer is told if it may wait for it (R-LTO-03, R-LTO-04, R-LTO-09, R-LTO-10).
+ * If the client has accepted the link, the peer may wait for it, and gets DELETE LINK (R-LTO-03,
+ * R-LTO-04, R-LTO-09, R-LTO-10).
  */
 void smcr_llc_add_failed(struct smcr_group *rg)
 {
@@ -203,7 +205,7 @@ static void send_confirm_link(struct smcr_group *rg)
 		smcr_llc_add_failed(rg);
 }
 
-/* As many of our keys as fit. Return: how many are left behind them */
+/* Add as many of our keys as fit. Return: number of keys for later messages */
 static unsigned int fill_keys(struct smcr_group *rg)
 {
 	struct smcr_llc_add *add = &rg->llc.add;
@@ -233,7 +235,7 @@ static void send_keys(struct smcr_group *rg)
 		smcr_llc_add_failed(rg);
 }
 
-/* Do the two ends still exchange keys for a new link, by messages on this one? */
+/* Do the two ends still exchange keys of a new link, by messages on @over? */
 static bool is_exchanging_keys(const struct smcr_link *over)
 {
 	const struct smcr_llc_add *add = &over->group->llc.add;
@@ -241,7 +243,7 @@ static bool is_exchanging_keys(const struct smcr_link *over)
 	return add->link && add->over == over && !add->confirming;
 }
 
-/* Server: the answer tells the client's end of the new link */
+/* Server: connect the new link to the client's end, which the reply names */
 static int connect_new_link(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -261,11 +263,11 @@ static int connect_new_link(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_answer_to_offer() - server: the client's answer to smcr_llc_offer_link()
- * @over: from there
+ * smcr_llc_answer_to_offer() - server: process the client's reply to smcr_llc_offer_link()
+ * @over: link on which it arrived
  *
- * The link number of the answer is not compared: Linux answers with a number of its own. An answer
- * to no offer changes nothing.
+ * Ignores the link number of the reply: a Linux client replies with a number of its own. Ignores a
+ * reply without an offer.
  */
 void smcr_llc_answer_to_offer(struct smcr_link *over)
 {
@@ -288,7 +290,7 @@ void smcr_llc_answer_to_offer(struct smcr_link *over)
 		send_confirm_link(rg);
 }
 
-/* Client: create the new link on @port, and connect it. The caller answers. */
+/* Client: create the new link on @port, and connect it. The caller replies. */
 static int build_accepted_link(struct smcr_link *over, struct smcr_gid *port)
 {
 	struct smcr_llc *llc = &over->group->llc;
@@ -306,10 +308,10 @@ static int build_accepted_link(struct smcr_link *over, struct smcr_gid *port)
 }
 
 /**
- * smcr_llc_accept_link() - client: the server would like another link
- * @over: from there
+ * smcr_llc_accept_link() - client: create the link that the server offers
+ * @over: link on which ADD LINK arrived
  *
- * Return: false if there is to be none, and no answer was given.
+ * Return: false if that failed; then the caller replies.
  */
 bool smcr_llc_accept_link(struct smcr_link *over)
 {
@@ -339,8 +341,8 @@ bool smcr_llc_accept_link(struct smcr_link *over)
 }
 
 /**
- * smcr_llc_got_add_link_cont() - client: keys of the server's RMBs, and the place for ours
- * @over: from there
+ * smcr_llc_got_add_link_cont() - client: store keys of the server's RMBs, reply with ours
+ * @over: link on which the message arrived
  */
 void smcr_llc_got_add_link_cont(struct smcr_link *over)
 {
@@ -365,11 +367,11 @@ void smcr_llc_got_add_link_cont(struct smcr_link *over)
 }
 
 /**
- * smcr_llc_reply_add_link_cont() - server: keys of the client's RMBs
- * @over: from there
+ * smcr_llc_reply_add_link_cont() - server: store keys of the client's RMBs
+ * @over: link on which the message arrived
  *
- * Deployed peers count RMBs in different ways, and answer with link numbers of their own, so only
- * the pairs of keys count.
+ * Ignores the link number: Linux clients reply with a number of their own, and count RMBs in
+ * different ways.
  */
 void smcr_llc_reply_add_link_cont(struct smcr_link *over)
 {
@@ -390,8 +392,8 @@ void smcr_llc_reply_add_link_cont(struct smcr_link *over)
 }
 
 /**
- * smcr_llc_confirm_added() - client: the new link works in one direction
- * @link: the new link, on which CONFIRM LINK came as it should
+ * smcr_llc_confirm_added() - client: reply to CONFIRM LINK on the new link
+ * @link: the new link; its CONFIRM LINK is verified
  */
 void smcr_llc_confirm_added(struct smcr_link *link)
 {
@@ -407,8 +409,8 @@ void smcr_llc_confirm_added(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_added() - server: the new link works
- * @link: the new link, on which the answer to CONFIRM LINK came as it should
+ * smcr_llc_added() - server: the client has replied to CONFIRM LINK on the new link
+ * @link: the new link; the reply is verified
  */
 void smcr_llc_added(struct smcr_link *link)
 {
@@ -416,11 +418,11 @@ void smcr_llc_added(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_add_link_down() - a link went down: is one that is being added concerned?
- * @link: the link
+ * smcr_llc_add_link_down() - end the addition of a link if it depends on a link that went down
+ * @link: the link that went down
  *
- * The new link is lost with the one that carries the messages about it, since the exchange is not
- * replayed (R-LLC-16).
+ * If that carries the messages, the new link goes down, too: the exchange is not repeated on
+ * another link (R-LLC-16).
  */
 void smcr_llc_add_link_down(struct smcr_link *link)
 {
@@ -432,7 +434,7 @@ void smcr_llc_add_link_down(struct smcr_link *link)
 	if (add->link == link)
 		smcr_llc_add_failed(rg);
 	else if (add->over == link)
-		drop_new_link(rg);	/* why first contact fails is known to the caller */
+		drop_new_link(rg);	/* the caller reports the end of a first contact */
 }
 
 static unsigned int count_usable(struct smcr_group *rg)
@@ -445,10 +447,10 @@ static unsigned int count_usable(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_ports_changed() - server: there may be a port for another link
+ * smcr_llc_ports_changed() - server: a port may allow another link
  * @rg: the group
  *
- * Any context. A group that has all its links need not look.
+ * Any context.
  */
 void smcr_llc_ports_changed(struct smcr_group *rg)
 {
@@ -460,7 +462,8 @@ void smcr_llc_ports_changed(struct smcr_group *rg)
 
 /*
  * A change of ports brings the next offer forward. The client may reject each offer, and addresses
- * may come and go all the time, so the distance to the last offer grows all the same.
+ * may change all the time, so the minimum time since the last offer grows with the number of
+ * failures. Return: the next offer, in jiffies.
  */
 static unsigned long next_offer(const struct smcr_llc *llc)
 {
@@ -472,10 +475,10 @@ static unsigned long next_offer(const struct smcr_llc *llc)
 }
 
 /**
- * smcr_llc_check_redundancy() - server: should there be another link by now?
+ * smcr_llc_check_redundancy() - server: offer another link if one is missing
  * @rg: the group
  *
- * Return: when to look again, in jiffies; MAX_JIFFY_OFFSET if time changes nothing.
+ * Return: jiffies until the next check; MAX_JIFFY_OFFSET if only an event makes one necessary.
  */
 unsigned long smcr_llc_check_redundancy(struct smcr_group *rg)
 {
@@ -491,8 +494,8 @@ unsigned long smcr_llc_check_redundancy(struct smcr_group *rg)
 		return at - now;
 	step = smc_llc_step(true, llc->flow, SMC_LLC_WANT_ADD);
 	if (step.verdict != SMC_LLC_GO)
-		return MAX_JIFFY_OFFSET;	/* the end of what goes on is looked at */
-	WRITE_ONCE(llc->ports_changed, false);	/* before the ports are looked at */
+		return MAX_JIFFY_OFFSET;	/* the end of the exchange leads here again */
+	WRITE_ONCE(llc->ports_changed, false);	/* before the ports are read */
 	llc->add_at = now + max_t(unsigned long, llc->add_wait, RETRY_FIRST);
 	smcr_llc_offer_link(smcr_group_link(rg), false);
 	return llc->add_at - now;

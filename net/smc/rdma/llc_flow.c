@@ -6,15 +6,15 @@
 #include "../wire/reason.h"
 #include "llc_flow.h"
 
-/* What is not in a row is SMC_LLC_BROKEN, which is zero */
+/* An event that is not in a row is SMC_LLC_BROKEN, which is zero */
 #define ROW(f)			[SMC_LLC_FLOW_##f]
 #define DO(event, v)		[SMC_LLC_##event] = { SMC_LLC_##v, KEEP }
 #define BEGIN(event, f)		[SMC_LLC_##event] = { SMC_LLC_GO, SMC_LLC_FLOW_##f }
 
-/* In place of a flow: no other one begins */
+/* In place of a flow: no other exchange begins */
 #define KEEP			SMC_LLC_FLOWS
 
-/* The group can be ended, and a link be tested, whatever goes on (R-LLC-13, R-TL-03) */
+/* During any exchange, either end may end the group or test a link (R-LLC-13, R-TL-03) */
 #define ALWAYS								\
 	BEGIN(WANT_END, END),						\
 	BEGIN(GOT_DELETE_ALL, END),					\
@@ -23,9 +23,9 @@
 	DO(REPLY_TEST_LINK, GO)
 
 /*
- * An answer to ADD LINK decides about the link that the server offered, never about the link which
- * carries the answer. A peer may send it late, and twice: Linux accepts the second link, hears that
- * it is taken back, and rejects ADD LINK two seconds later. A client never offers a link.
+ * A reply to ADD LINK only concerns the link that the server has offered, not the link that carries
+ * the reply. A client may reply late, and twice: a Linux client accepts the second link, receives
+ * DELETE LINK for it, and rejects ADD LINK two seconds later. A client never offers a link.
  */
 #define SERVER_ALWAYS							\
 	ALWAYS,								\
@@ -35,23 +35,23 @@
 	ALWAYS,								\
 	DO(REPLY_ADD_LINK, IGNORE)
 
-/* Only one exchange at a time (R-LLC-11) */
+/* One exchange at a time (R-LLC-11) */
 #define SERVER_WAITS							\
 	DO(WANT_ADD, LATER),						\
 	DO(WANT_DELETE, LATER),						\
 	DO(WANT_RKEY, LATER)
 
-/* The answer to a client's DELETE LINK for a link that the server does not have (R-DL-17) */
+/* The reply to a client's DELETE LINK for a link that the server does not have (R-DL-17) */
 #define UNKNOWN_LINK							\
 	DO(REPLY_DELETE_LINK, GO)
 
-/* A client that asks for the end of a link waits for no exchange (R-LLC-13) */
+/* A client asks for the deletion of a link during any exchange (R-LLC-13) */
 #define CLIENT_WAITS							\
 	DO(WANT_DELETE, GO),						\
 	DO(WANT_HINT, LATER),						\
 	DO(WANT_RKEY, LATER)
 
-/* Both sides may tell of memory at the same time (R-LLC-15) */
+/* Both ends may announce or withdraw RMBs at the same time (R-LLC-15) */
 #define PEERS_RKEYS							\
 	DO(GOT_CONFIRM_RKEY, GO),					\
 	DO(GOT_CONFIRM_RKEY_CONT, GO),					\
@@ -76,7 +76,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		BEGIN(WANT_RKEY, RKEY),
 		DO(GOT_DELETE_LINK, GO),
 		DO(GOT_HINT, GO),
-		DO(REPLY_DELETE_LINK, GO),	/* of a link that was taken back: late */
+		DO(REPLY_DELETE_LINK, GO),	/* late, for a link that was taken back */
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
@@ -98,7 +98,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(DELETE) = {
 		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_DELETE_LINK, GO),	/* of a link that was taken back: late */
+		DO(REPLY_DELETE_LINK, GO),	/* late, for a link that was taken back */
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-07 */
 		DO(GOT_HINT, LATER),		/* R-COL-06 */
 		NO_RKEYS,
@@ -106,7 +106,7 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(RKEY) = {
 		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_DELETE_LINK, GO),	/* of a link that was taken back: late */
+		DO(REPLY_DELETE_LINK, GO),	/* late, for a link that was taken back */
 		OWN_RKEYS,
 		PEERS_RKEYS,
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-12 */
@@ -131,15 +131,15 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		DO(GOT_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, GO),
 	},
-	/* Where the client's RKEY exchange was overtaken its answer comes here (R-COL-11) */
+	/* The reply to an RKEY exchange that ADD LINK has interrupted arrives here (R-COL-11) */
 	ROW(ADD) = {
 		CLIENT_ALWAYS,
 		CLIENT_WAITS,
 		DO(GOT_ADD_LINK, GO),
 		DO(GOT_ADD_LINK_CONT, GO),
 		DO(GOT_CONFIRM_LINK, GO),
-		DO(GOT_DELETE_LINK, GO),	/* R-LTO-04: wait no longer */
-		DO(REPLY_HINT, IGNORE),		/* V2-HA-15: the ADD LINK was the answer */
+		DO(GOT_DELETE_LINK, GO),	/* R-LTO-04: stop waiting */
+		DO(REPLY_HINT, IGNORE),		/* V2-HA-15: ADD LINK was the reply */
 		UNKNOWN_LINK,
 		OWN_RKEYS,
 		NO_RKEYS,
@@ -164,29 +164,28 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	},
 };
 
-/* Is anything but the end of the link or group still of interest? (R-DL-18) */
+/* On a link that is being deleted, only these messages and the end of the group count (R-DL-18) */
 static bool ends_link(enum smc_llc_event event)
 {
 	return event == SMC_LLC_GOT_DELETE_LINK || event == SMC_LLC_REPLY_DELETE_LINK;
 }
 
 /**
- * smc_llc_step() - may it be done now?
- * @server: are we the server of the group?
- * @flow: the exchange that is under way
- * @event: what is wanted, or was received
+ * smc_llc_step() - decide about a message that is received, or to be sent
+ * @server: this end is the server of the group
+ * @flow: the exchange in progress
+ * @event: the message
  *
- * That a reply is admitted does not mean that it was asked for: whoever sent the
- * request knows.
+ * An admitted reply may have no request: its handler verifies that.
  *
- * Return: what to do, and the exchange then under way.
+ * Return: what to do, and the exchange in progress from then on.
  */
 struct smc_llc_step smc_llc_step(bool server, enum smc_llc_flow flow, enum smc_llc_event event)
 {
 	struct smc_llc_step step = { SMC_LLC_IGNORE, SMC_LLC_FLOW_END };
 
 	if (flow == SMC_LLC_FLOW_END) {
-		/* The answer, or the two crossed */
+		/* The peer replies, or both requests crossed */
 		if (event == SMC_LLC_GOT_DELETE_ALL)
 			step.verdict = SMC_LLC_GO;
 		return step;
@@ -205,7 +204,7 @@ struct smc_llc_step smc_llc_step(bool server, enum smc_llc_flow flow, enum smc_l
 	return step;
 }
 
-/* By type: what a request and a reply mean */
+/* The events of a request and a reply, by type */
 static const struct {
 	u8 request;
 	u8 reply;
@@ -225,8 +224,8 @@ static const struct {
 };
 
 /**
- * smc_llc_event_of() - what does a message mean to its receiver?
- * @server: is the receiver the server of the group?
+ * smc_llc_event_of() - find the event of a received message
+ * @server: the receiver is the server of the group
  * @msg: from smc_llc_parse()
  *
  * Return: the event. SMC_LLC_UNFIT if it is for the other role.
@@ -238,7 +237,7 @@ enum smc_llc_event smc_llc_event_of(bool server, const struct smc_llc *msg)
 	event = msg->reply ? meanings[msg->type].reply : meanings[msg->type].request;
 	if (event == SMC_LLC_GOT_DELETE_LINK && msg->delete_link.all)
 		return SMC_LLC_GOT_DELETE_ALL;
-	/* In version 1 the client hints by an ADD LINK, in version 2 it never sends one */
+	/* A client's ADD LINK request is a hint in version 1; in version 2 it never sends one */
 	if (event == SMC_LLC_GOT_ADD_LINK && server)
 		return msg->version == 1 ? SMC_LLC_GOT_HINT : SMC_LLC_UNFIT;
 	if (event == SMC_LLC_GOT_HINT && !server)
@@ -247,10 +246,9 @@ enum smc_llc_event smc_llc_event_of(bool server, const struct smc_llc *msg)
 }
 
 /*
- * Linux peers wait 5 s for the first CONFIRM LINK and 2 s for anything else. RFC 7609, C.7
- * wants first contact to be long enough for a write to time out and for a lost
- * Decline to be sent again. A link that is lost costs all connections on it, so a busy
- * peer gets as much time for the rest.
+ * Linux peers wait 5 s for the first CONFIRM LINK and 2 s for other messages. RFC 7609, C.7: at
+ * first contact the timeout must be long enough for a write to time out, and for a lost Decline to
+ * be sent again. Later, a lost link may end all its connections, so a busy peer gets the same time.
  */
 static const struct {
 	const char *name;
@@ -267,10 +265,10 @@ static const struct {
 };
 
 /**
- * smc_llc_patience() - how long to wait for the peer
- * @flow: the exchange that is under way
+ * smc_llc_patience() - timeout of an exchange
+ * @flow: the exchange in progress
  *
- * Return: time, and what to say when it is over.
+ * Return: the timeout, and the reason to give after it.
  */
 struct smc_llc_patience smc_llc_patience(enum smc_llc_flow flow)
 {
@@ -278,19 +276,18 @@ struct smc_llc_patience smc_llc_patience(enum smc_llc_flow flow)
 }
 
 /**
- * smc_llc_lost_reason() - what to tell of a link that lost its path at first contact
- * @server: our role
- * @flow: the exchange that was under way
- * @severed: our port or its address went away, which the peer may notice as well; or the server may
- *	have our answer to CONFIRM LINK, and be connected
+ * smc_llc_lost_reason() - the reason of a first contact whose link went down
+ * @server: this end is the server of the group
+ * @flow: the exchange that was in progress
+ * @severed: our port or its address is lost, which the peer may notice as well; or the server may
+ *	have our reply to CONFIRM LINK, and be connected
  *
- * There may still be a Decline (R-DEC-06), but not where the peer may send one in the same moment:
- * both would reach applications. So a client does not decline because its port went down, however
- * far LLC is: the server declines if it has seen that. The server does not decline once it has sent
- * ADD LINK, whatever ended the link: the client may have answered, and has then told its program
- * that it is connected (A-33).
+ * An end may still decline (R-DEC-06), unless the peer may decline at the same time: both Declines
+ * would reach programs. So a client never declines because its port went down; the server declines
+ * if it notices that. A server does not decline after ADD LINK, for any reason: the client may have
+ * replied, and then its program has an established connection (A-33).
  *
- * Return: enum smc_reason; that of a time-out when there must be no Decline.
+ * Return: enum smc_reason; that of a timeout if this end must not decline.
  */
 u32 smc_llc_lost_reason(bool server, enum smc_llc_flow flow, bool severed)
 {
@@ -302,7 +299,7 @@ u32 smc_llc_lost_reason(bool server, enum smc_llc_flow flow, bool severed)
 }
 
 /**
- * smc_llc_flow_name() - for people
+ * smc_llc_flow_name() - name of an exchange, for debug messages
  * @flow: an exchange
  *
  * Return: its name.

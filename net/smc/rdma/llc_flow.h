@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link layer control: who may start what, when. RFC 7609, 3.5.5.3 and C.7.
+ * Link layer control: which exchange each end may start, and when. RFC 7609, 3.5.5.3 and C.7.
  *
- * At any time one exchange that changes the configuration of a link group is
- * under way, or none. What the two sides may do meanwhile, and which of two
- * crossing messages wins, is a table of values.
+ * At any time at most one exchange that changes the configuration of a link group is in progress. A
+ * table of values decides what the two ends may do meanwhile, and which of two crossing messages
+ * has priority.
  */
 #ifndef _NET_SMC_RDMA_LLC_FLOW_H
 #define _NET_SMC_RDMA_LLC_FLOW_H
@@ -14,17 +14,17 @@
 struct smc_llc;
 
 /**
- * enum smc_llc_flow - the exchange that is under way
+ * enum smc_llc_flow - the exchange in progress
  * @SMC_LLC_FLOW_NONE: none
  * @SMC_LLC_FLOW_CONFIRM: CONFIRM LINK of the first link
- * @SMC_LLC_FLOW_ADD: ADD LINK up to CONFIRM LINK of the new link. On the client at
- *	first contact from the reply to CONFIRM LINK on: the server will ask
+ * @SMC_LLC_FLOW_ADD: from ADD LINK to CONFIRM LINK of the new link. On the client at first contact
+ *	from the reply to CONFIRM LINK on: the server sends ADD LINK next
  * @SMC_LLC_FLOW_DELETE: the server's DELETE LINK of one link
  * @SMC_LLC_FLOW_ASK: the client's REQUEST ADD LINK (version 2)
- * @SMC_LLC_FLOW_RKEY: our CONFIRM RKEY or DELETE RKEY. The peer's is no exchange of
- *	ours: both may run at once
- * @SMC_LLC_FLOW_LEAVING: not of the group, but for messages that come in on a link
- *	that this client asked the server to delete
+ * @SMC_LLC_FLOW_RKEY: our CONFIRM RKEY or DELETE RKEY. The peer's does not count: both may be in
+ *	progress at the same time
+ * @SMC_LLC_FLOW_LEAVING: not for the group, but for messages on a link that this client has asked
+ *	the server to delete
  * @SMC_LLC_FLOW_END: DELETE LINK for all links was sent or received
  * @SMC_LLC_FLOWS: number of states
  */
@@ -41,11 +41,11 @@ enum smc_llc_flow {
 };
 
 /**
- * enum smc_llc_event - what we want to send, or received
+ * enum smc_llc_event - a message to be sent, or received
  * @SMC_LLC_WANT_ADD: server: ADD LINK
- * @SMC_LLC_WANT_DELETE: server: DELETE LINK of one link; client: ask for it
+ * @SMC_LLC_WANT_DELETE: DELETE LINK of one link; the client's asks the server to delete it
  * @SMC_LLC_WANT_END: DELETE LINK of all links
- * @SMC_LLC_WANT_HINT: client: tell the server that another link would be possible
+ * @SMC_LLC_WANT_HINT: client: report to the server that another link is possible
  * @SMC_LLC_WANT_RKEY: CONFIRM RKEY or DELETE RKEY
  * @SMC_LLC_WANT_TEST: TEST LINK
  * @SMC_LLC_GOT_CONFIRM_LINK: request
@@ -67,7 +67,7 @@ enum smc_llc_flow {
  * @SMC_LLC_REPLY_CONFIRM_RKEY_CONT: reply
  * @SMC_LLC_REPLY_DELETE_RKEY: reply
  * @SMC_LLC_REPLY_TEST_LINK: reply
- * @SMC_LLC_UNFIT: a message that its receiver is never sent
+ * @SMC_LLC_UNFIT: a message that is not for the receiver's role
  * @SMC_LLC_EVENTS: number of events
  */
 enum smc_llc_event {
@@ -101,13 +101,13 @@ enum smc_llc_event {
 };
 
 /**
- * enum smc_llc_verdict - what to do about it
- * @SMC_LLC_BROKEN: received: the peer broke the protocol, the link goes down. Wanted:
- *	this role never does so
- * @SMC_LLC_GO: do it now
- * @SMC_LLC_LATER: queue it until the exchange that is under way has ended
+ * enum smc_llc_verdict - what to do with a message
+ * @SMC_LLC_BROKEN: received: the peer violates the protocol, the link goes down. To be sent: this
+ *	role never sends it
+ * @SMC_LLC_GO: process or send it now
+ * @SMC_LLC_LATER: queue it until the exchange in progress has ended
  * @SMC_LLC_IGNORE: do nothing
- * @SMC_LLC_REFUSE: answer no, and to try again later
+ * @SMC_LLC_REFUSE: send a negative reply; that to CONFIRM RKEY asks for a retry
  */
 enum smc_llc_verdict {
 	SMC_LLC_BROKEN,
@@ -118,9 +118,9 @@ enum smc_llc_verdict {
 };
 
 /**
- * struct smc_llc_step - what an event leads to
+ * struct smc_llc_step - result of an event
  * @verdict: what to do
- * @flow: the exchange that is under way from now on
+ * @flow: the exchange in progress from now on
  */
 struct smc_llc_step {
 	enum smc_llc_verdict verdict;
@@ -128,10 +128,9 @@ struct smc_llc_step {
 };
 
 /**
- * struct smc_llc_patience - how long to wait in an exchange
- * @seconds: for each message of the peer
- * @reason: enum smc_reason for connections whose handshake waits for it. What
- *	happens to the link: it is down
+ * struct smc_llc_patience - timeout of an exchange
+ * @seconds: timeout of each message of the peer
+ * @reason: enum smc_reason for a connection whose handshake waits for the exchange
  */
 struct smc_llc_patience {
 	unsigned int seconds;

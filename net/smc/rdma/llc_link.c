@@ -2,8 +2,9 @@
 /*
  * Link layer control about links: CONFIRM LINK, ADD LINK, DELETE LINK, TEST LINK.
  *
- * At first contact the server asks for another link, unless both sides have agreed on one, because
- * clients wait for that. If it has or wants none, it takes back what a client accepts.
+ * At first contact the server sends ADD LINK, because clients wait for it, unless both ends have
+ * agreed on one link. A server that has or wants no second link deletes the one that the client
+ * accepts.
  */
 
 #include <linux/random.h>
@@ -11,12 +12,12 @@
 #include "../wire/reason.h"
 #include "group.h"
 
-#define SECOND_LINK	2	/* number of the link that is asked for */
+#define SECOND_LINK	2	/* number of such a second link */
 #define MAX_LINKS_V1	8
 #define MIN_LINKS_V1	2
 
 /**
- * smcr_llc_fill_confirm_link() - what CONFIRM LINK says of our end
+ * smcr_llc_fill_confirm_link() - describe our end in CONFIRM LINK
  * @link: the link
  */
 void smcr_llc_fill_confirm_link(struct smcr_link *link)
@@ -37,14 +38,16 @@ void smcr_llc_fill_confirm_link(struct smcr_link *link)
 	out->no_eye_catcher = true;
 }
 
-/* First contact does not work out */
 static void fail_first_contact(struct smcr_link *link, u32 reason)
 {
 	smcr_llc_settled(link->group, reason);
 	smcr_link_down(link, SMC_LINK_LOST_PATH);
 }
 
-/* Is it what CLC said? The MAC address is only of interest if no router is passed (V2-LLC-09) */
+/*
+ * Does CONFIRM LINK name the end that CLC or ADD LINK has named? The MAC address only counts if
+ * there is no router (V2-LLC-09).
+ */
 static bool is_peers_end(const struct smcr_link *link, const struct smc_llc_confirm_link *msg)
 {
 	if (link->direct && memcmp(msg->mac, link->peer.mac, sizeof(msg->mac)))
@@ -53,8 +56,8 @@ static bool is_peers_end(const struct smcr_link *link, const struct smc_llc_conf
 }
 
 /*
- * Version 1 agrees here how many links there may be; the lower value counts (R-LG-08, A-59).
- * Version 2.1 has done so in CLC.
+ * In version 1, the lower maximum number of links of the two ends applies (R-LG-08, A-59). Version
+ * 2.1 agrees on it in CLC.
  */
 static void agree_on_links(struct smcr_group *rg, u8 peers)
 {
@@ -64,8 +67,8 @@ static void agree_on_links(struct smcr_group *rg, u8 peers)
 }
 
 /*
- * Both ends leave out the eye catcher or none does. Ours are set up without; SMC-R's part
- * of the group changes that before the connection is used.
+ * Either both ends have eye catchers, or neither has. Our element is set up without;
+ * smcr_group_settled() changes that before data is exchanged.
  */
 static void take_confirm_link(struct smcr_link *link, const struct smc_llc_confirm_link *msg)
 {
@@ -76,7 +79,7 @@ static void take_confirm_link(struct smcr_link *link, const struct smc_llc_confi
 }
 
 /**
- * smcr_llc_start_confirm() - server: CLC is done, does the link work?
+ * smcr_llc_start_confirm() - server: send the first CONFIRM LINK, after CLC
  * @link: the first link
  */
 void smcr_llc_start_confirm(struct smcr_link *link)
@@ -86,7 +89,10 @@ void smcr_llc_start_confirm(struct smcr_link *link)
 		fail_first_contact(link, SMC_REASON_LINK_NOT_READY);
 }
 
-/* Server: the client waits for this. There is no other link, so it names the port of the first. */
+/*
+ * Server: send the ADD LINK that the client waits for. No second link exists, so the message names
+ * the port of the first.
+ */
 static void ask_for_second(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
@@ -120,12 +126,12 @@ static void confirmed(struct smcr_link *link)
 }
 
 /*
- * Client: the link works for what the server sends. When the server gets the answer it may name the
- * group to other connections at once, so the client lets them join before it answers.
+ * Client: reply to the first CONFIRM LINK. A server that has the reply may name the group to other
+ * connections at once, so the client lets them join before it replies.
  *
- * A server that loses the link before it has the answer declines. So the program is told that it is
- * connected when the server's port has acknowledged the answer; if a second link may follow, when
- * ADD LINK has come, which the server sends after it has the answer.
+ * A server that loses the link before it has the reply declines. So first contact does not end
+ * before the server's port has acknowledged the reply or, if a second link may follow, before ADD
+ * LINK proves that the server has the reply.
  */
 static void answer_confirm_link(struct smcr_link *link)
 {
@@ -134,7 +140,7 @@ static void answer_confirm_link(struct smcr_link *link)
 
 	smcr_group_let_join(rg);
 	smcr_link_activate(link);
-	/* Before it is posted: send_done() finds it set */
+	/* Before the reply is posted, because send_done() reads @unproved */
 	llc->proved_by = READ_ONCE(link->head) + 1;
 	if (rg->max_links < 2)
 		WRITE_ONCE(llc->unproved, link);
@@ -147,7 +153,7 @@ static void answer_confirm_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_check_answer() - client: first contact is over when the server's port has the answer
+ * smcr_llc_check_answer() - client: end first contact if the server's port has our reply
  * @rg: the group
  */
 void smcr_llc_check_answer(struct smcr_group *rg)
@@ -162,8 +168,8 @@ void smcr_llc_check_answer(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_got_confirm_link() - client: the server's CONFIRM LINK
- * @link: from there
+ * smcr_llc_got_confirm_link() - client: process the server's CONFIRM LINK
+ * @link: link on which it arrived
  */
 void smcr_llc_got_confirm_link(struct smcr_link *link)
 {
@@ -196,8 +202,8 @@ void smcr_llc_got_confirm_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_reply_confirm_link() - server: the client's answer
- * @link: from there
+ * smcr_llc_reply_confirm_link() - server: process the client's reply to CONFIRM LINK
+ * @link: link on which it arrived
  */
 void smcr_llc_reply_confirm_link(struct smcr_link *link)
 {
@@ -225,10 +231,10 @@ void smcr_llc_reply_confirm_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_got_add_link() - client: the server would like another link
- * @link: from there
+ * smcr_llc_got_add_link() - client: process the server's ADD LINK
+ * @link: link on which it arrived
  *
- * If there is to be none, that is the end of first contact.
+ * A rejection ends first contact, with one link.
  */
 void smcr_llc_got_add_link(struct smcr_link *link)
 {
@@ -254,7 +260,7 @@ void smcr_llc_got_add_link(struct smcr_link *link)
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
-/* Server: the client has to answer */
+/* Server: send a request, which the client must reply to */
 static int request_delete_link(struct smcr_link *over, u8 number, u32 reason)
 {
 	struct smcr_llc *llc = &over->group->llc;
@@ -268,7 +274,7 @@ static int request_delete_link(struct smcr_link *over, u8 number, u32 reason)
 	return smcr_llc_send(over);
 }
 
-/* Client: the server will do it */
+/* Client: ask the server to delete the link, by a request of its own */
 static int notify_of_delete(struct smcr_link *over, u8 number, u32 reason)
 {
 	struct smc_llc *msg = &over->group->llc.msg;
@@ -282,13 +288,13 @@ static int notify_of_delete(struct smcr_link *over, u8 number, u32 reason)
 }
 
 /**
- * smcr_llc_take_back() - the peer accepted a link that does not come about
- * @over: a link that works
- * @number: number of the one that does not
+ * smcr_llc_take_back() - delete a link whose addition has failed after the client accepted it
+ * @over: a usable link, which carries DELETE LINK
+ * @number: number of the failed link
  *
- * It must not wait for it (R-LTO-04). The link that carries DELETE LINK does not depend on the
- * answer: no answer, or a late one, does it no harm. Nor does a full send queue: the client gives
- * up the second link after its own time limit.
+ * The peer must not wait for the link (R-LTO-04). Without a reply, or after a late one, @over stays
+ * up. If a server's send queue is full, it sends no DELETE LINK: the client gives up the link after
+ * its own timeout. If a client cannot send, @over goes down.
  */
 void smcr_llc_take_back(struct smcr_link *over, u8 number)
 {
@@ -305,7 +311,7 @@ void smcr_llc_take_back(struct smcr_link *over, u8 number)
 		smcr_llc_flow_over(rg);
 }
 
-/* Return: whether the peer was told, or need not be */
+/* Return: false if it must be tried again later */
 static bool tell_gone(struct smcr_link *over, const struct smcr_llc_gone *gone)
 {
 	struct smcr_group *rg = over->group;
@@ -322,10 +328,10 @@ static bool tell_gone(struct smcr_link *over, const struct smcr_llc_gone *gone)
 }
 
 /**
- * smcr_llc_tell_gone() - tell the peer of links that we have lost (R-DL-19)
+ * smcr_llc_tell_gone() - send DELETE LINK for links that went down at this end (R-DL-19)
  * @rg: the group
  *
- * The server does so one after the other.
+ * A server waits for each reply before the next request.
  */
 void smcr_llc_tell_gone(struct smcr_group *rg)
 {
@@ -341,8 +347,8 @@ void smcr_llc_tell_gone(struct smcr_group *rg)
 }
 
 /*
- * The client has heard that there is no second link. It may say so twice: by an answer to DELETE
- * LINK and by a late rejection.
+ * The client has given up the link that was taken back. It may report that twice: by a reply to
+ * DELETE LINK and by a late rejection.
  */
 static void second_forgotten(struct smcr_group *rg)
 {
@@ -353,11 +359,12 @@ static void second_forgotten(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_reply_add_link() - server: the client's answer
- * @link: from there
+ * smcr_llc_reply_add_link() - server: process the client's reply to ADD LINK
+ * @link: link on which it arrived
  *
- * With its answer the client tells its program that it is connected. Apart from the rejection no
- * field counts: Linux answers with a link number of its own. An answer to no offer changes nothing.
+ * A client that replies may report an established connection to its program, so first contact
+ * succeeds here, too. Apart from the rejection no field counts: a Linux client replies with a link
+ * number of its own. A reply without ADD LINK changes nothing.
  */
 void smcr_llc_reply_add_link(struct smcr_link *link)
 {
@@ -389,11 +396,11 @@ static void answer_delete_link(struct smcr_link *link, u32 reason)
 }
 
 /**
- * smcr_llc_got_delete_link() - a link is to go
- * @link: from there
+ * smcr_llc_got_delete_link() - process the peer's DELETE LINK for one link
+ * @link: link on which it arrived
  *
- * The client obeys, the server does what it is asked by a request of its own. The connections of
- * the link go on over another one; a group whose only link goes ends (A-62).
+ * A client replies, and takes the link down. A server first sends a request of its own. The
+ * connections of the link move to another one; if there is none, the group ends (A-62).
  */
 void smcr_llc_got_delete_link(struct smcr_link *link)
 {
@@ -420,7 +427,7 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 
 /**
  * smcr_llc_reply_delete_link() - the peer has deleted the link, or does not know it (R-DL-17)
- * @link: from there
+ * @link: link on which the reply arrived
  */
 void smcr_llc_reply_delete_link(struct smcr_link *link)
 {
@@ -429,12 +436,12 @@ void smcr_llc_reply_delete_link(struct smcr_link *link)
 	struct smcr_link *target;
 
 	if (rg->role == SMC_CLIENT) {
-		/* To what we have told it: it had found out before, and its request was answered */
+		/* The server had deleted the link before, by a request that we replied to */
 		if (!number || number != rg->llc.notified)
 			smcr_llc_violation(link, "DELETE LINK was not asked for");
 		return;
 	}
-	/* The client may know the link that was taken back by another number */
+	/* The client may use another number for the link that was taken back */
 	if (rg->llc.took_back &&
 	    (number == rg->llc.took_back || !smcr_group_link_by_number(rg, number))) {
 		second_forgotten(rg);
@@ -451,8 +458,8 @@ void smcr_llc_reply_delete_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_send_delete_all() - the group ends
- * @link: over this link
+ * smcr_llc_send_delete_all() - send DELETE LINK for all links
+ * @link: link that carries it
  * @reason: enum smc_link_reason
  */
 void smcr_llc_send_delete_all(struct smcr_link *link, u32 reason)
@@ -469,11 +476,11 @@ void smcr_llc_send_delete_all(struct smcr_link *link, u32 reason)
 }
 
 /**
- * smcr_llc_got_delete_all() - the peer ends the group
- * @link: from there
+ * smcr_llc_got_delete_all() - process the peer's DELETE LINK for all links
+ * @link: link on which it arrived
  *
- * The client complies; the server confirms it by the same message, unless it was the
- * first to send it (R-DL-13, R-DL-14).
+ * All links go down. A server first replies with the same message, unless it has sent that before
+ * (R-DL-13, R-DL-14).
  */
 void smcr_llc_got_delete_all(struct smcr_link *link)
 {
@@ -493,11 +500,11 @@ void smcr_llc_got_delete_all(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_got_hint() - server: the client could have another link
- * @link: from there
+ * smcr_llc_got_hint() - server: process the client's hint that another link is possible
+ * @link: link on which it arrived
  *
- * There is none to offer. The hint of version 1 needs no answer (R-AL-19), that of
- * version 2 gets one (V2-HA-15, V2-HA-16, S-41).
+ * It leads to no offer. The hint of version 1 needs no reply (R-AL-19), that of version 2 gets one
+ * (V2-HA-15, V2-HA-16, S-41).
  */
 void smcr_llc_got_hint(struct smcr_link *link)
 {
@@ -511,8 +518,8 @@ void smcr_llc_got_hint(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_got_test_link() - the peer asks whether we are there
- * @link: from there
+ * smcr_llc_got_test_link() - reply to the peer's TEST LINK
+ * @link: link on which it arrived
  */
 void smcr_llc_got_test_link(struct smcr_link *link)
 {
@@ -520,8 +527,8 @@ void smcr_llc_got_test_link(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_send_test() - ask the peer whether it is there
- * @link: over this link
+ * smcr_llc_send_test() - send TEST LINK
+ * @link: the link to test
  */
 void smcr_llc_send_test(struct smcr_link *link)
 {
@@ -539,8 +546,8 @@ void smcr_llc_send_test(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_reply_test_link() - the peer is there
- * @link: from there
+ * smcr_llc_reply_test_link() - process the reply to our TEST LINK
+ * @link: link on which it arrived
  */
 void smcr_llc_reply_test_link(struct smcr_link *link)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of LLC messages, from the completion that brings one until it is handled.
+ * Copies of LLC messages, from the receive completion until the LLC work has processed them.
  *
- * On a reliable link nothing is lost, so neither must it be here: memory for as many messages as a
- * peer may send at once, one of them long, comes with the group.
+ * A reliable link loses no message, so none must be lost here: each group allocates memory for as
+ * many messages as a peer may send at once, one of them long.
  */
 
 #include <linux/slab.h>
 
 #include "group.h"
 
-#define MESSAGES	(64 + SMCR_LLC_DEFERRED_MAX)	/* more than come without answers */
+#define MESSAGES	(64 + SMCR_LLC_DEFERRED_MAX)	/* more than a peer sends without replies */
 
-/* Where @len bytes fit */
+/* Memory for @len bytes, or NULL */
 static u8 *get_room(struct smcr_llc *llc, struct smcr_llc_message *message, size_t len)
 {
 	lockdep_assert_held(&llc->lock);
@@ -25,8 +25,8 @@ static u8 *get_room(struct smcr_llc *llc, struct smcr_llc_message *message, size
 }
 
 /**
- * smcr_llc_message_release() - a message is not needed any more
- * @llc: of its group; llc->lock is held
+ * smcr_llc_message_release() - free the memory of a message
+ * @llc: LLC of its group; llc->lock is held
  * @message: the message, in no list
  */
 void smcr_llc_message_release(struct smcr_llc *llc, struct smcr_llc_message *message)
@@ -40,15 +40,15 @@ void smcr_llc_message_release(struct smcr_llc *llc, struct smcr_llc_message *mes
 }
 
 /**
- * smcr_llc_message_keep() - copy a message that came in
- * @llc: of its group; llc->lock is held
+ * smcr_llc_message_keep() - copy a received message
+ * @llc: LLC of its group; llc->lock is held
  * @head: the message, or its first SMCR_MESSAGE_BYTES
- * @tail: the rest of a longer one
- * @len: length of it all
+ * @tail: the rest of a longer message
+ * @len: total length in bytes
  *
  * Does not sleep.
  *
- * Return: the message, in smcr_llc.received, or NULL if there is no room.
+ * Return: the message, in smcr_llc.received, or NULL without memory.
  */
 struct smcr_llc_message *smcr_llc_message_keep(struct smcr_llc *llc, const void *head,
 					       const void *tail, size_t len)
@@ -71,12 +71,12 @@ struct smcr_llc_message *smcr_llc_message_keep(struct smcr_llc *llc, const void 
 }
 
 /**
- * smcr_llc_messages_create() - room for all messages of a group
+ * smcr_llc_messages_create() - allocate memory for all messages of a group
  * @rg: the group
  *
  * May sleep.
  *
- * Return: 0 or -ENOMEM; smcr_llc_messages_destroy() is due all the same.
+ * Return: 0 or -ENOMEM. The caller calls smcr_llc_messages_destroy() later, also after an error.
  */
 int smcr_llc_messages_create(struct smcr_group *rg)
 {
@@ -106,8 +106,8 @@ static void release_all(struct smcr_llc *llc, struct list_head *messages)
 }
 
 /**
- * smcr_llc_messages_destroy() - the group ends, and no message can come any more
- * @llc: of the group
+ * smcr_llc_messages_destroy() - free all messages of a group, which receives none any more
+ * @llc: LLC of the group
  *
  * May sleep.
  */

@@ -2,19 +2,19 @@
 /*
  * Link layer control about memory: CONFIRM RKEY and DELETE RKEY.
  *
- * We announce one RMB at a time, for all links at once, and withdraw one at a time when
- * there is nothing to announce.
+ * One RMB is announced at a time, for all links. When none is being announced, one RMB at a time is
+ * withdrawn.
  */
 
 #include "../net.h"
 #include "../wire/reason.h"
 #include "group.h"
 
-#define MAX_TRIES	5	/* a peer may ask for another try while links change */
+#define MAX_TRIES	5	/* of a CONFIRM RKEY; the peer asks for them while links change */
 #define TRY_AGAIN	(HZ / 5)
-#define IDLE_SHARE	10	/* of the group's idle time, after which memory goes */
+#define IDLE_SHARE	10	/* of the group's idle timeout: when unused memory is freed */
 
-/* Index of the next other link that can be used, from @from on; SMCR_LINKS: none */
+/* Index of the next usable link except @link, from @from on; SMCR_LINKS if there is none */
 static unsigned int next_other(struct smcr_group *rg, const struct smcr_link *link,
 			       unsigned int from)
 {
@@ -35,7 +35,7 @@ static u8 count_others(struct smcr_group *rg, const struct smcr_link *link, unsi
 	return nr;
 }
 
-/* As many other links as fit; the caller has counted them */
+/* Add @nr other links to a message; the caller has counted them */
 static void fill_others(struct smcr_group *rg, struct smc_llc_other_link *out, unsigned int nr)
 {
 	struct smcr_llc_announcement *now = &rg->llc.announcement;
@@ -45,7 +45,7 @@ static void fill_others(struct smcr_group *rg, struct smc_llc_other_link *out, u
 	for (; nr; nr--, out++) {
 		i = next_other(rg, now->link, now->next);
 		if (i == SMCR_LINKS)
-			return;	/* went down meanwhile: the peer finds out as well */
+			return;	/* a link went down meanwhile; the peer notices it, too */
 		registration = &now->rmb->links[i];
 		out->link_num = rg->links[i].number;
 		if (registration->mr) {
@@ -56,14 +56,14 @@ static void fill_others(struct smcr_group *rg, struct smc_llc_other_link *out, u
 	}
 }
 
-/* Keep what is over; report() in llc.c tells it */
+/* Store the result for report() in llc.c */
 static void done(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 {
 	rmb->llc_error = err;
 	list_add_tail(&rmb->llc_node, &rg->llc.done);
 }
 
-/* The announcement under way is over */
+/* End the announcement in progress */
 static void finish(struct smcr_group *rg, int err)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -128,9 +128,9 @@ static void send_continuation(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_announced() - all announcements are over, also those not begun
+ * smcr_llc_announced() - end all announcements, including those not begun
  * @rg: the group
- * @err: how
+ * @err: their result, 0 or a negative errno
  */
 void smcr_llc_announced(struct smcr_group *rg, int err)
 {
@@ -145,7 +145,7 @@ void smcr_llc_announced(struct smcr_group *rg, int err)
 	}
 }
 
-/* What is to be sent next: what was refused before, or the next one in the queue */
+/* The RMB to announce next: one that needs a retry, or the first one in the queue */
 static struct smcr_rmb *choose(struct smcr_llc *llc)
 {
 	struct smcr_rmb *rmb = llc->announcement.rmb;
@@ -158,7 +158,7 @@ static struct smcr_rmb *choose(struct smcr_llc *llc)
 	return rmb;
 }
 
-/* Return: whether it has ended already, so that another one may begin */
+/* Begin an announcement. Return: true if it has ended already, so that another one may begin */
 static bool announce(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -193,7 +193,7 @@ static bool announce(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_announce_next() - if nothing else goes on, announce an RMB
+ * smcr_llc_announce_next() - announce an RMB, unless another exchange is in progress
  * @rg: the group
  */
 void smcr_llc_announce_next(struct smcr_group *rg)
@@ -205,7 +205,7 @@ void smcr_llc_announce_next(struct smcr_group *rg)
 			;
 }
 
-/* The peer does not want it now; without its asking for another try it is final (R-RK-08) */
+/* A negative reply is final, unless it asks for a retry (R-RK-08) */
 static void was_refused(struct smcr_group *rg, bool retry)
 {
 	struct smcr_llc_announcement *now = &rg->llc.announcement;
@@ -226,7 +226,7 @@ static bool is_answer(const struct smcr_link *link)
 	return now->rmb && !now->again && now->link == link;
 }
 
-/* The peer took what was in the last message, which had room for @room other links */
+/* The peer has accepted the last message, which had room for @room other links */
 static void was_accepted(struct smcr_group *rg, u8 room)
 {
 	struct smcr_llc_announcement *now = &rg->llc.announcement;
@@ -239,8 +239,8 @@ static void was_accepted(struct smcr_group *rg, u8 room)
 }
 
 /**
- * smcr_llc_reply_confirm_rkey() - the answer to ours
- * @link: from there
+ * smcr_llc_reply_confirm_rkey() - process the reply to our CONFIRM RKEY
+ * @link: link on which it arrived
  */
 void smcr_llc_reply_confirm_rkey(struct smcr_link *link)
 {
@@ -261,8 +261,8 @@ void smcr_llc_reply_confirm_rkey(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_reply_confirm_rkey_cont() - the answer to ours
- * @link: from there
+ * smcr_llc_reply_confirm_rkey_cont() - process the reply to our CONFIRM RKEY CONTINUATION
+ * @link: link on which it arrived
  */
 void smcr_llc_reply_confirm_rkey_cont(struct smcr_link *link)
 {
@@ -279,7 +279,7 @@ void smcr_llc_reply_confirm_rkey_cont(struct smcr_link *link)
 		was_accepted(rg, SMC_LLC_CONT_OTHERS);
 }
 
-/* Links that we do not have any more, or not yet, are none of our business */
+/* Ignore keys for links that are removed or not created yet */
 static int take_others(struct smcr_link *link, u32 rkey, const struct smc_llc_other_link *others,
 		       unsigned int nr)
 {
@@ -295,11 +295,11 @@ static int take_others(struct smcr_link *link, u32 rkey, const struct smc_llc_ot
 }
 
 /**
- * smcr_llc_got_confirm_rkey() - the peer has a new RMB
- * @link: from there
+ * smcr_llc_got_confirm_rkey() - store the keys of the peer's new RMB
+ * @link: link on which CONFIRM RKEY arrived
  *
- * When there is no room for it the answer is no, for good (A-63). An RMB that is told
- * twice must be the same.
+ * If the table is full, the reply is negative, without retry (A-63). An RMB that is announced twice
+ * must have the same keys and addresses.
  */
 void smcr_llc_got_confirm_rkey(struct smcr_link *link)
 {
@@ -329,8 +329,8 @@ void smcr_llc_got_confirm_rkey(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_got_confirm_rkey_cont() - more about the peer's new RMB
- * @link: from there
+ * smcr_llc_got_confirm_rkey_cont() - store further keys of the peer's new RMB
+ * @link: link on which CONFIRM RKEY CONTINUATION arrived
  */
 void smcr_llc_got_confirm_rkey_cont(struct smcr_link *link)
 {
@@ -352,10 +352,10 @@ void smcr_llc_got_confirm_rkey_cont(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_got_delete_rkey() - the peer takes RMBs back
- * @link: from there
+ * smcr_llc_got_delete_rkey() - remove RMBs that the peer withdraws
+ * @link: link on which DELETE RKEY arrived
  *
- * Those that are not known are named in the answer (R-RK-18, V2-LLC-16).
+ * The reply names those that are not known (R-RK-18, V2-LLC-16).
  */
 void smcr_llc_got_delete_rkey(struct smcr_link *link)
 {
@@ -371,7 +371,7 @@ void smcr_llc_got_delete_rkey(struct smcr_link *link)
 			continue;
 		if (i < SMC_LLC_V1_MAX_RKEYS)
 			mask |= 0x80 >> i;
-		/* Never ahead of @i; the answer of version 1 repeats all keys */
+		/* @nr_failed does not exceed @i. The reply of version 1 repeats all keys. */
 		if (msg->version == 2)
 			keys->rkeys[nr_failed] = rkey;
 		nr_failed++;
@@ -382,7 +382,7 @@ void smcr_llc_got_delete_rkey(struct smcr_link *link)
 	smcr_llc_reply(link);
 }
 
-/* Return: for how long memory may be of no use, in jiffies; 0 if the group ends */
+/* Return: time after which unused memory is freed, in jiffies; 0 if the group has ended */
 static unsigned long idle_time(struct smcr_group *rg)
 {
 	unsigned long seconds = 0;
@@ -411,8 +411,10 @@ static void send_delete_rkey(struct smcr_link *link, struct smcr_rmb *rmb)
 }
 
 /**
- * smcr_llc_withdraw_next() - if nothing else goes on, take back memory that was of no use
+ * smcr_llc_withdraw_next() - free idle send rings, and withdraw an idle RMB
  * @rg: the group
+ *
+ * Withdraws no RMB while another exchange is in progress.
  */
 void smcr_llc_withdraw_next(struct smcr_group *rg)
 {
@@ -437,7 +439,7 @@ void smcr_llc_withdraw_next(struct smcr_group *rg)
 		smcr_rmb_keep(rg, rmb);
 }
 
-/* The DELETE RKEY under way is over. Return: its RMB */
+/* End the DELETE RKEY in progress. Return: its RMB */
 static struct smcr_rmb *end_withdrawal(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
@@ -450,7 +452,7 @@ static struct smcr_rmb *end_withdrawal(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_withdrawal_failed() - the RMB stays
+ * smcr_llc_withdrawal_failed() - keep the RMB of the DELETE RKEY in progress
  * @rg: the group
  */
 void smcr_llc_withdrawal_failed(struct smcr_group *rg)
@@ -459,10 +461,10 @@ void smcr_llc_withdrawal_failed(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_reply_delete_rkey() - the answer to ours
- * @link: from there
+ * smcr_llc_reply_delete_rkey() - process the reply to our DELETE RKEY: free the RMB
+ * @link: link on which it arrived
  *
- * A no means that the peer had not known the RMB, or had forgotten it before (R-RK-19).
+ * A negative reply only means that the peer did not know the RMB (R-RK-19).
  */
 void smcr_llc_reply_delete_rkey(struct smcr_link *link)
 {
@@ -475,8 +477,10 @@ void smcr_llc_reply_delete_rkey(struct smcr_link *link)
 }
 
 /**
- * smcr_llc_refuse_rkey() - not while links change: try again later (R-COL-05, R-COL-09)
- * @link: from there
+ * smcr_llc_refuse_rkey() - reject the peer's announcement while links change (R-COL-05, R-COL-09)
+ * @link: link on which it arrived
+ *
+ * The reply to CONFIRM RKEY asks for a retry.
  */
 void smcr_llc_refuse_rkey(struct smcr_link *link)
 {

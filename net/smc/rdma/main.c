@@ -43,7 +43,7 @@ static int __init smcr_init(void)
 {
 	int err;
 
-	/* No memory reclaim waits for it, and it waits for work queues of device drivers */
+	/* No WQ_MEM_RECLAIM: reclaim does not wait for it, and it waits for work of drivers */
 	smcr_wq = alloc_workqueue("smcr", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smcr_wq)
 		return -ENOMEM;
@@ -62,14 +62,14 @@ err_wq:
 	return err;
 }
 
-/* Nobody holds the module, so no connection exists; groups may, and end now */
+/* Connections hold a module reference, so none exists. Groups without connections end now. */
 static void __exit smcr_exit(void)
 {
 	smc_transport_unregister(&transport);
 	smcr_group_exit();
 	smcr_device_exit();
 	destroy_workqueue(smcr_wq);
-	rcu_barrier();	/* connections that were freed */
+	rcu_barrier();	/* for connections freed by kfree_rcu() */
 }
 
 module_init(smcr_init);

@@ -2,10 +2,10 @@
 /*
  * RMBs and send rings of a link group.
  *
- * The first RMB of a group has one element: there may be many first contacts, and what a peer says
- * then is not proved. The next one has few, and each further one as many as there are, so that many
- * connections need few announcements. An element is zeroed when its connection ends, outside of
- * any handshake.
+ * The first RMB of a group has one element: there may be many first contacts, with peers that are
+ * not verified. A further RMB has as many elements as there are of its size, but at least
+ * FEW_ELEMENTS, so that many connections need few announcements. An element is zeroed when its
+ * connection ends, not during a handshake.
  */
 
 #include <linux/mm.h>
@@ -40,13 +40,13 @@ static void unregister(struct smcr_link *link, struct smcr_rmb *rmb)
 	memset(reg, 0, sizeof(*reg));
 }
 
-/* How much a device can map at once: with bounce buffers, as in confidential guests, 256 KiB */
+/* The largest mapping of a device: 256 KiB with bounce buffers, as in confidential guests */
 static size_t most_mapped(struct ib_device *dev)
 {
 	return ib_uses_virt_dma(dev) ? SIZE_MAX : dma_max_mapping_size(dev->dma_device);
 }
 
-/* The largest RMB that can be registered */
+/* Size of the largest RMB that can be registered with all links */
 static size_t largest(const struct smcr_group *rg)
 {
 	size_t bytes = RMB_MAX;
@@ -64,7 +64,7 @@ static size_t largest(const struct smcr_group *rg)
 	return bytes;
 }
 
-/* Choose key and address; the device learns of them by register_now() */
+/* Choose key and address; register_now() passes them to the device */
 static int prepare(struct smcr_link *link, struct smcr_rmb *rmb)
 {
 	struct smcr_registration *reg = &rmb->links[smcr_link_index(link)];
@@ -124,7 +124,7 @@ static int register_with(struct smcr_link *link, struct smcr_rmb *rmb)
 	return err;
 }
 
-/* A new link has nothing else to send, so there is room as soon as its device has got on */
+/* A new link sends nothing else, so its send queue has room again when the device has sent it */
 static int register_patiently(struct smcr_link *link, struct smcr_rmb *rmb)
 {
 	int err;
@@ -137,7 +137,7 @@ static int register_patiently(struct smcr_link *link, struct smcr_rmb *rmb)
 	return err;
 }
 
-/* Make the ring readable for the device of a link */
+/* Map the ring for the device of a link */
 static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 {
 	unsigned int i = smcr_link_index(link);
@@ -153,7 +153,7 @@ static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 
 /**
  * smcr_memory_register() - register all RMBs of the group with a link, and map all send rings
- * @link: a link that is there. If its queue pair can not send yet, keys are chosen only
+ * @link: a forming link; before RTS only the keys are chosen
  *
  * May sleep.
  *
@@ -175,7 +175,7 @@ int smcr_memory_register(struct smcr_link *link)
 	return err;
 }
 
-/* Has the peer been told of it, or is it as first contact has it? */
+/* Does the peer know the RMB, by its announcement or by CLC at first contact? */
 static bool is_listed(const struct smcr_group *rg, const struct smcr_rmb *rmb)
 {
 	u8 state = READ_ONCE(rmb->state);
@@ -184,16 +184,17 @@ static bool is_listed(const struct smcr_group *rg, const struct smcr_rmb *rmb)
 }
 
 /**
- * smcr_memory_list() - RMBs that the peer knows, as ADD LINK has them
+ * smcr_memory_list() - list the RMBs that the peer knows, for ADD LINK
  * @over: the link that carries the message
  * @link: the new link
- * @skip: how many were told already
+ * @skip: number of RMBs in earlier messages
  * @out: result
- * @most: how many fit
+ * @most: room in @out
  *
- * May sleep. As long as links change the peer learns of no other RMB, and none is withdrawn.
+ * May sleep. The list does not change meanwhile: while links change, no RMB is announced or
+ * withdrawn.
  *
- * Return: how many there are behind those skipped.
+ * Return: number of RMBs behind the skipped ones; it may exceed @most.
  */
 unsigned int smcr_memory_list(struct smcr_link *over, struct smcr_link *link, unsigned int skip,
 			      struct smc_llc_rtoken *out, unsigned int most)
@@ -230,8 +231,8 @@ static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 }
 
 /**
- * smcr_memory_unregister() - take back all memory from a link
- * @link: a link whose queue pair is drained; or one without protection domain
+ * smcr_memory_unregister() - unregister and unmap all memory of a link
+ * @link: a link whose queue pair is drained, or which has no protection domain
  *
  * May sleep.
  */
@@ -254,7 +255,7 @@ static void *alloc(size_t bytes, gfp_t how)
 	return alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | how);
 }
 
-/* Account for as many elements as there may be. Return: how many */
+/* Account for up to @nr elements; @bytes is their size. Return: number of elements */
 static unsigned int reserve(struct smc_share *share, u32 wanted, unsigned int nr, u32 *bytes)
 {
 	unsigned int have;
@@ -279,7 +280,7 @@ static void unreserve(struct smc_share *share, u32 bytes, unsigned int nr)
 		smc_buffer_give(share, bytes);
 }
 
-/* Memory in one piece, for fewer elements if there is no larger piece */
+/* Allocate contiguous memory, for fewer elements if no larger piece is free */
 static int alloc_elements(struct smcr_rmb *rmb, u32 wanted, unsigned int nr)
 {
 	unsigned int have = reserve(rmb->share, wanted, nr, &rmb->element_bytes);
@@ -349,7 +350,7 @@ static int free_element(const struct smcr_rmb *rmb)
 	return i < rmb->nr_elements ? i : -ENOSPC;
 }
 
-/* The oldest one that the peer knows, so that others may go; else one that it is being told of */
+/* The oldest announced RMB with a free element, so that others get idle; otherwise a new one */
 static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int *elements)
 {
 	struct smcr_rmb *rmb, *found = NULL;
@@ -370,7 +371,7 @@ static struct smcr_rmb *find_rmb(struct smcr_group *rg, u32 wanted, unsigned int
 	return found;
 }
 
-/* The largest element that nobody uses, whatever was wanted, but of @least bytes */
+/* An announced RMB with the largest free element, of at least @least bytes */
 static struct smcr_rmb *find_any_rmb(struct smcr_group *rg, u32 least)
 {
 	struct smcr_rmb *rmb, *found = NULL;
@@ -382,7 +383,7 @@ static struct smcr_rmb *find_any_rmb(struct smcr_group *rg, u32 least)
 	return found;
 }
 
-/* Where memory is short and a new element would be smaller: one that is no worse */
+/* If a new element would be smaller than @wanted: a free one that is not smaller than that */
 static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 {
 	u32 offer = smc_buffer_offer(rg->share, wanted);
@@ -390,14 +391,14 @@ static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 	return offer < wanted ? find_any_rmb(rg, offer) : NULL;
 }
 
-/* How many elements a new RMB has, where there are @elements of its size */
+/* Number of elements of a new RMB, if the group has @elements of its size */
 static unsigned int nr_elements(const struct smcr_group *rg, unsigned int elements)
 {
 	lockdep_assert_held(&rg->memory_lock);
 	return list_empty(&rg->rmbs) ? 1 : max_t(unsigned int, elements, FEW_ELEMENTS);
 }
 
-/* There is memory, but not in pieces of that size, as on hosts that have run for long */
+/* Memory may be fragmented: try smaller elements */
 static struct smcr_rmb *create_smaller(struct smcr_group *rg, u32 wanted, unsigned int nr)
 {
 	struct smcr_rmb *rmb = ERR_PTR(-ENOMEM);
@@ -409,7 +410,7 @@ static struct smcr_rmb *create_smaller(struct smcr_group *rg, u32 wanted, unsign
 	return rmb;
 }
 
-/* What is there in place of an RMB that could not be created, which ended with @error */
+/* Find another RMB, because a new one could not be created: @error */
 static struct smcr_rmb *get_other(struct smcr_group *rg, struct smcr_rmb *error, u32 wanted,
 				  unsigned int nr, bool *fresh)
 {
@@ -424,9 +425,9 @@ static struct smcr_rmb *get_other(struct smcr_group *rg, struct smcr_rmb *error,
 /**
  * smcr_rmb_take() - get an element
  * @rg: the group
- * @wanted: its size; where memory is short, another one may be had
- * @element: its number, from 0
- * @fresh: its RMB is new
+ * @wanted: its size; if memory is short, the element may have another size
+ * @element: result: its number, from 0
+ * @fresh: result: its RMB is new
  *
  * May sleep.
  *
@@ -458,7 +459,7 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	return rmb;
 }
 
-/* No connection uses it, and none will: the peer does not know it, and is not being told */
+/* Can the RMB be freed? No connection uses it, and it is neither announced nor about to be. */
 static bool is_useless(struct smcr_group *rg, const struct smcr_rmb *rmb)
 {
 	u8 state = READ_ONCE(rmb->state);
@@ -474,11 +475,11 @@ static bool is_useless(struct smcr_group *rg, const struct smcr_rmb *rmb)
 }
 
 /**
- * smcr_rmb_release() - nobody needs an element any more, and nobody writes to it
+ * smcr_rmb_release() - release an element that the peer does not write to any more
  * @rg: the group
  * @rmb: the RMB
  * @element: number of the element
- * @written: how much of it, from its start, may have been written to
+ * @written: bytes from its start that the peer may have written
  *
  * May sleep.
  */
@@ -496,7 +497,7 @@ void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u
 		smcr_llc_kick(rg);	/* leads to smcr_rmbs_trim() */
 }
 
-/* The first one stays: whoever comes next needs one */
+/* The first RMB stays for the next connection */
 static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned long age)
 {
 	return READ_ONCE(rmb->state) == SMCR_RMB_ANNOUNCED &&
@@ -506,12 +507,12 @@ static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, un
 }
 
 /**
- * smcr_rmb_withdraw() - choose an RMB that the group can do without (R-RK-13, R-RK-14)
+ * smcr_rmb_withdraw() - choose an idle RMB for DELETE RKEY (R-RK-13, R-RK-14)
  * @rg: the group
- * @age: for how long nobody may have used it, in jiffies
+ * @age: time for which no connection has used it, in jiffies
  *
- * May sleep. From now on no connection uses it, until smcr_rmb_keep(), or for good and
- * then smcr_rmb_discard().
+ * May sleep. No connection uses the RMB until the caller calls smcr_rmb_keep() or
+ * smcr_rmb_discard().
  *
  * Return: the RMB or NULL.
  */
@@ -530,7 +531,7 @@ struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age)
 }
 
 /**
- * smcr_rmb_keep() - the peer was not told: connections may use the RMB again
+ * smcr_rmb_keep() - DELETE RKEY was not sent or not answered: connections may use the RMB again
  * @rg: the group
  * @rmb: from smcr_rmb_withdraw()
  *
@@ -558,7 +559,7 @@ static void discard_rmb(struct smcr_group *rg, struct smcr_rmb *rmb)
 }
 
 /**
- * smcr_rmb_discard() - the peer has forgotten an RMB: free it (R-RK-15)
+ * smcr_rmb_discard() - free an RMB after the reply to DELETE RKEY (R-RK-15)
  * @rg: the group
  * @rmb: from smcr_rmb_withdraw()
  *
@@ -571,7 +572,7 @@ void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb)
 	mutex_unlock(&rg->memory_lock);
 }
 
-/* A request in the send queue names the memory region, which must stay until that is done */
+/* A registration request names the memory region, which must stay until the request completes */
 static bool is_being_registered(struct smcr_group *rg, const struct smcr_rmb *rmb)
 {
 	unsigned int i;
@@ -584,13 +585,14 @@ static bool is_being_registered(struct smcr_group *rg, const struct smcr_rmb *rm
 }
 
 /**
- * smcr_rmb_is_registered() - may the peer be told of all keys of an RMB?
+ * smcr_rmb_is_registered() - have the registrations of an RMB completed on all links?
  * @rg: the group
  * @rmb: the RMB
  *
- * What comes over one link does not wait for requests in the queue of another one. May sleep.
+ * A message that names the keys of other links must wait for that, because it can overtake the
+ * requests in the send queues of those links. May sleep.
  *
- * Return: whether it may.
+ * Return: whether they have.
  */
 bool smcr_rmb_is_registered(struct smcr_group *rg, const struct smcr_rmb *rmb)
 {
@@ -603,12 +605,12 @@ bool smcr_rmb_is_registered(struct smcr_group *rg, const struct smcr_rmb *rmb)
 }
 
 /**
- * smcr_rmbs_trim() - free RMBs that the peer did not want, or was never told of
+ * smcr_rmbs_trim() - free unused RMBs that the peer has refused, or that are not announced
  * @rg: the group
  *
- * Those that no connection uses. May sleep.
+ * May sleep.
  *
- * Return: whether one was left that will be free soon.
+ * Return: whether one is left whose registration has not completed.
  */
 bool smcr_rmbs_trim(struct smcr_group *rg)
 {
@@ -654,7 +656,7 @@ static void free_ring(struct smcr_send_ring *ring)
 	kfree(ring);
 }
 
-/* Free rings that nobody has used for @age jiffies; the device has read all of them */
+/* Free rings that were not used for @age jiffies; no request of the device refers to them */
 static void drop_rings(struct smcr_group *rg, unsigned long age)
 {
 	struct smcr_send_ring *ring, *next;
@@ -675,7 +677,7 @@ static void drop_rings(struct smcr_group *rg, unsigned long age)
 	}
 }
 
-/* Make the ring readable for the device of each link */
+/* Map the ring for the device of each link */
 static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 {
 	unsigned int i;
@@ -690,8 +692,8 @@ static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 /**
  * smcr_send_ring_take() - get a send ring
  * @rg: the group
- * @bytes: its size, that of an element which the peer has, or had
- * @fresh: nobody had it before
+ * @bytes: its size, that of an element which the peer has or had
+ * @fresh: result: the ring is new
  *
  * May sleep.
  *
@@ -732,7 +734,7 @@ unlock:
 }
 
 /**
- * smcr_send_ring_release() - the device has read all of it, and nobody writes to it
+ * smcr_send_ring_release() - release a ring that the device has read
  * @ring: the ring
  *
  * Any context.
@@ -744,9 +746,9 @@ void smcr_send_ring_release(struct smcr_send_ring *ring)
 }
 
 /**
- * smcr_send_rings_trim() - free send rings that the group can do without
+ * smcr_send_rings_trim() - free idle send rings
  * @rg: the group
- * @age: for how long nobody has used them, in jiffies
+ * @age: time for which no connection has used them, in jiffies
  *
  * May sleep.
  */
@@ -758,7 +760,7 @@ void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age)
 }
 
 /**
- * smcr_memory_free() - give back all memory of a group
+ * smcr_memory_free() - free all memory of a group
  * @rg: a group without links and connections
  */
 void smcr_memory_free(struct smcr_group *rg)

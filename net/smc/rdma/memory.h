@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory of a link group: what the peer writes to (RMBs), and what is sent from.
+ * Memory of a link group: RMBs, which the peer writes to, and send rings.
  *
- * An RMB holds many elements of one size. It is registered once with each link and
- * announced once to the peer; when it was of no use for a while, the peer is told, and it
- * goes. The memory outlives the links, because applications may read what has arrived
- * when the device is gone.
+ * An RMB holds elements of one size. It is registered once with each link, and announced once to
+ * the peer. An RMB that was idle for some time is withdrawn by DELETE RKEY, and freed. The memory
+ * outlives the links: programs still read data that has arrived when the device is removed.
  */
 #ifndef _NET_SMC_RDMA_MEMORY_H
 #define _NET_SMC_RDMA_MEMORY_H
@@ -26,11 +25,11 @@ struct smcr_link;
 
 /**
  * struct smcr_registration - an RMB as one link knows it
- * @mr: memory region, NULL if the link is not there
- * @dma: address for the device; the peer's name for the RMB is (mr->rkey, mr->iova)
- * @wr: the request that registers it
- * @posted: the link has got it
- * @behind: when the link has completed so many sends, it is done
+ * @mr: memory region, NULL if the RMB is not registered
+ * @dma: DMA address; the peer uses mr->rkey and mr->iova
+ * @wr: the registration request
+ * @posted: @wr was posted
+ * @behind: @wr is complete when link->tail has reached this
  */
 struct smcr_registration {
 	struct ib_mr *mr;
@@ -42,11 +41,11 @@ struct smcr_registration {
 
 /**
  * enum smcr_rmb_state - may connections use an RMB?
- * @SMCR_RMB_NEW: not announced; connections that use it wait. The first one of a group is
- *	announced by CLC
+ * @SMCR_RMB_NEW: not announced; connections that use it wait. CLC announces the first one of a
+ *	group
  * @SMCR_RMB_ANNOUNCED: the peer knows it
- * @SMCR_RMB_REFUSED: the peer does not want it; no connection may use it
- * @SMCR_RMB_WITHDRAWN: the peer is being told that it goes; no connection may use it
+ * @SMCR_RMB_REFUSED: its announcement has failed; no connection may use it
+ * @SMCR_RMB_WITHDRAWN: DELETE RKEY is in progress; no connection may use it
  */
 enum smcr_rmb_state {
 	SMCR_RMB_NEW,
@@ -57,23 +56,21 @@ enum smcr_rmb_state {
 
 /**
  * struct smcr_rmb - memory for the peer to write to
- * @list: in smcr_group.rmbs
- * @llc_node: in one of the lists of struct smcr_llc, while it is being announced
- * @llc_error: 0 or a negative errno, what came of that
+ * @list: node in smcr_group.rmbs
+ * @llc_node: node in a list of struct smcr_llc, before and after its announcement
+ * @llc_error: result of the announcement, 0 or a negative errno
  * @state: enum smcr_rmb_state
- * @announcing: smcr_llc_announce() was called, and what it reports is not dealt with yet;
- *	protected by smcr_group.lock
+ * @announcing: from smcr_llc_announce() until its result is processed; smcr_group.lock
  * @element_bytes: size of each element
  * @nr_elements: number of elements
  * @base: the memory
- * @used: elements that connections have, bit 0 is index 1
- * @idle_since: when the last of them became free, in jiffies
- * @share: what it counts for; constant
- * @links: by link
+ * @used: elements that are in use or lost; bit 0 is index 1
+ * @idle_since: jiffies when an element was last released
+ * @share: memory share that it counts against; constant
+ * @links: its registrations, by link
  *
- * Changed under smcr_group.memory_lock, but for @announcing, and for @state when the peer has
- * answered (NEW to ANNOUNCED or REFUSED), which are under smcr_group.lock; so @state is read with
- * READ_ONCE().
+ * smcr_group.memory_lock protects the fields, except @announcing and those of LLC. smcr_group.lock
+ * protects the change of @state from NEW to ANNOUNCED or REFUSED, so readers use READ_ONCE().
  */
 struct smcr_rmb {
 	struct list_head list;
@@ -92,14 +89,14 @@ struct smcr_rmb {
 
 /**
  * struct smcr_send_ring - memory to send from, of the size of the peer's element
- * @list: in smcr_group.rings
+ * @list: node in smcr_group.rings
  * @bytes: size
  * @base: the memory
- * @dma: by link, its address for the device
- * @mapped: by link
- * @used: bit 0: a connection has it
- * @idle_since: when it became free, in jiffies
- * @share: what it counts for; constant
+ * @dma: DMA address, by link
+ * @mapped: @dma is valid, by link
+ * @used: bit 0: in use, by a connection or a request of the device
+ * @idle_since: jiffies when it was released
+ * @share: memory share that it counts against; constant
  */
 struct smcr_send_ring {
 	struct list_head list;
@@ -115,9 +112,9 @@ struct smcr_send_ring {
 /**
  * struct smcr_rtoken - an RMB of the peer
  * @used: this entry is valid
- * @rkey: by link, its key
- * @addr: by link, its address
- * @known: by link, the two are valid
+ * @rkey: its key, by link
+ * @addr: its address, by link
+ * @known: @rkey and @addr are valid, by link
  */
 struct smcr_rtoken {
 	bool used;
@@ -126,7 +123,7 @@ struct smcr_rtoken {
 	bool known[SMCR_LINKS];
 };
 
-/* rtoken.c: any context; smcr_group.rtokens_lock is taken inside */
+/* rtoken.c: any context; the functions take smcr_group.rtokens_lock */
 int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr);
 int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *other,
 			  u32 other_rkey, u64 other_addr);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MAC address of the next hop, out of the neighbour table.
+ * The MAC address of the next hop, from the neighbour table.
  *
- * Nothing here waits. A handshake that needs a neighbour which is not resolved asks for it: the
- * neighbour code sends its probes, the handshake goes on with something else, and is told by
- * smc_conn_ready() when the neighbour is resolved or given up, or after ANSWER_TIME.
+ * No function waits. If a handshake needs a neighbour that is not resolved, smcr_neigh_ask() makes
+ * the neighbour code send its probes. smc_conn_ready() reports to the handshake that the neighbour
+ * is resolved, that its resolution has failed, or that ANSWER_TIME has passed.
  *
- * The address comes from the peer, which need not be what it says. Each question sends packets and
- * adds an entry to the neighbour table, so there is a limit of questions for the host, for a
- * namespace, and for each TCP peer. Its place is taken until the answer is there, even if the
- * handshake has ended before: else a peer that closes its connections at once could ask without
- * end. A handshake that needs an answer which is awaited already takes no further place.
+ * The address comes from the peer and is not verified. Each question sends packets and adds an
+ * entry to the neighbour table, so the number of questions is limited for the host, for a
+ * namespace, and for a TCP peer. A question counts until it is answered, even if its handshake ends
+ * before: otherwise a peer that closes its connections at once could cause questions without limit.
+ * Handshakes that need the same neighbour share one question.
  */
 
 #include <linux/netdevice.h>
@@ -30,13 +30,13 @@
 
 /**
  * struct neigh_question - a neighbour that is being resolved
- * @list: in questions
- * @net_cookie: its namespace
+ * @list: node in questions
+ * @net_cookie: cookie of its namespace
  * @ifindex: its network device
- * @table: its table
+ * @table: its neighbour table
  * @key: its address
- * @peer: address of the TCP peer for which it was asked first
- * @deadline: when it counts as given up, in jiffies
+ * @peer: address of the TCP peer whose handshake has asked first
+ * @deadline: jiffies when the resolution counts as failed
  * @waiters: handshakes that wait for the answer
  */
 struct neigh_question {
@@ -52,15 +52,15 @@ struct neigh_question {
 
 /**
  * struct neigh_waiter - a handshake that waits for the answer
- * @list: in question.waiters
- * @conn: its connection, which has this as conn->priv meanwhile
+ * @list: node in question.waiters
+ * @conn: its connection; conn->priv points to the waiter meanwhile
  */
 struct neigh_waiter {
 	struct list_head list;
 	struct smc_conn *conn;
 };
 
-static DEFINE_SPINLOCK(questions_lock);	/* protects questions and all that is in them */
+static DEFINE_SPINLOCK(questions_lock);	/* protects questions and their waiters */
 static LIST_HEAD(questions);
 
 static void expire_questions(struct work_struct *work);
@@ -77,7 +77,7 @@ static void tell_waiter(struct neigh_waiter *waiter, u32 reason)
 	smc_conn_ready(conn, reason);
 }
 
-/* The lock is held over the upcalls: behind smcr_neigh_forget() none is running */
+/* The upcalls run under the lock, so none runs after smcr_neigh_forget() */
 static void answer_question(struct neigh_question *question, u32 reason)
 {
 	struct neigh_waiter *waiter, *next;
@@ -116,7 +116,7 @@ static bool is_about(const struct neigh_question *question, const struct neighbo
 	       !memcmp(&question->key, neighbour->primary_key, neighbour->tbl->key_len);
 }
 
-/* Nothing happens as long as it is being resolved */
+/* Answer the questions about a neighbour, unless it is still being resolved */
 static void answer_by(const struct neighbour *neighbour)
 {
 	u8 state = READ_ONCE(neighbour->nud_state);
@@ -182,7 +182,7 @@ static struct neigh_question *add_question(const struct smcr_hop *hop, const str
 	return question;
 }
 
-/* From now on @conn is told the answer */
+/* Let smc_conn_ready() report the answer to @conn */
 static int add_waiter(struct smc_conn *conn, const struct smcr_hop *hop,
 		      const struct in6_addr *peer)
 {
@@ -206,7 +206,7 @@ static int add_waiter(struct smc_conn *conn, const struct smcr_hop *hop,
 	return -EAGAIN;
 }
 
-/* With a reference, or NULL. @create: if there is no entry yet; else the table stays as it is */
+/* @create: add an entry if there is none. Return: the neighbour, with a reference, or NULL */
 static struct neighbour *find_neighbour(const struct smcr_hop *hop, bool create)
 {
 	struct neighbour *neighbour;
@@ -255,21 +255,21 @@ static bool is_resolved(const struct smcr_hop *hop)
 		return false;
 	resolved = is_valid(neighbour);
 	if (resolved)
-		neigh_event_send(neighbour, NULL);	/* one that is old is confirmed meanwhile */
+		neigh_event_send(neighbour, NULL);	/* a stale one is probed meanwhile */
 	neigh_release(neighbour);
 	return resolved;
 }
 
 /**
- * smcr_neigh_ask() - make sure that the MAC address of the next hop is known
+ * smcr_neigh_ask() - resolve the MAC address of the next hop
  * @hop: the next hop
  * @conn: a connection in its handshake, not open
  * @peer: its TCP peer
  *
  * Process context. May sleep, but does not wait for the answer.
  *
- * Return: 0 if it is; -EINPROGRESS if it was asked for, see smc_conn_ready(); -EAGAIN if too much
- * is being asked for; or another negative errno.
+ * Return: 0 if it is resolved; -EINPROGRESS until smc_conn_ready(); -EAGAIN at the limit of
+ * questions; or another negative errno.
  */
 int smcr_neigh_ask(const struct smcr_hop *hop, struct smc_conn *conn, const struct in6_addr *peer)
 {
@@ -286,17 +286,17 @@ int smcr_neigh_ask(const struct smcr_hop *hop, struct smc_conn *conn, const stru
 		smcr_neigh_forget(conn);
 		return -EHOSTUNREACH;
 	}
-	neigh_event_send(neighbour, NULL);	/* one that failed before is tried again */
-	answer_by(neighbour);	/* it may have been resolved before we were listed */
+	neigh_event_send(neighbour, NULL);	/* also probes one that has failed before */
+	answer_by(neighbour);	/* it may have been resolved before the question was listed */
 	neigh_release(neighbour);
 	return -EINPROGRESS;
 }
 
 /**
- * smcr_neigh_forget() - a connection does not want to know any more
- * @conn: a connection that was given to smcr_neigh_ask(), answered or not; not open
+ * smcr_neigh_forget() - struct smc_transport: the connection does not wait any more
+ * @conn: a connection that was passed to smcr_neigh_ask(), answered or not; not open
  *
- * Afterwards there is no upcall. Does not sleep.
+ * No upcall follows. Does not sleep.
  */
 void smcr_neigh_forget(struct smc_conn *conn)
 {
@@ -323,7 +323,7 @@ static struct notifier_block events = {
 };
 
 /**
- * smcr_neigh_init() - listen to what becomes of neighbours
+ * smcr_neigh_init() - register for updates of neighbours
  *
  * Return: 0 or a negative errno.
  */
@@ -332,7 +332,7 @@ int smcr_neigh_init(void)
 	return register_netevent_notifier(&events);
 }
 
-/** smcr_neigh_exit() - listen no more; no handshake waits. May sleep. */
+/** smcr_neigh_exit() - stop the updates; no handshake waits any more. May sleep. */
 void smcr_neigh_exit(void)
 {
 	struct neigh_question *question, *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The MAC address of the next hop, out of the neighbour table */
+/* The MAC address of the next hop, from the neighbour table */
 #ifndef _NET_SMC_RDMA_NEIGHBOUR_H
 #define _NET_SMC_RDMA_NEIGHBOUR_H
 
@@ -11,12 +11,12 @@ struct neigh_table;
 struct smc_conn;
 
 /**
- * struct smcr_hop - the next hop on the way to a peer
- * @dst: the route; the caller holds it
- * @net_cookie: its namespace
+ * struct smcr_hop - the next hop to a peer
+ * @dst: the route; the caller has a reference
+ * @net_cookie: cookie of its namespace
  * @ifindex: its network device
- * @table: where its MAC address is, or will be
- * @key: its address, as long as keys of @table are, and zeros
+ * @table: its neighbour table
+ * @key: its address, as a key of @table, padded with zeros
  */
 struct smcr_hop {
 	struct dst_entry *dst;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ports for further links of a group.
+ * Select ports for further links of a group.
  *
- * Those come into question that are in the network of the first one, as the operator said in the
- * PNET table or, where nothing is said, as their subnet tells (gid.c). Which of them is best is a
- * matter of values (topology.c).
+ * Candidates are the ports in the network of the first link's port: by the PNET table or, if it has
+ * no entry, by their subnet (gid.c). topology.c rates them.
  */
 
 #include "device.h"
@@ -26,7 +25,7 @@ static void copy_end(const struct smcr_link_peer *end, struct smc_link_port *out
 	memcpy(out->mac, end->mac, sizeof(out->mac));
 }
 
-/* The links of a group but @but. Return: how many */
+/* List the usable links of a group, except @but. Return: their number */
 static unsigned int list_links(const struct smcr_group *rg, const struct smcr_link *but,
 			       struct smc_link_pair *out)
 {

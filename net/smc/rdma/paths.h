@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which of our ports is for another link of a group? Process context, may sleep, but not for the
- * network. The port comes with a reference for smcr_gid_put(), or is NULL.
+ * Select the local port of another link of a group. Process context; may sleep, but not for the
+ * network. Return: an address of the port, with a reference for smcr_gid_put(), or NULL.
  */
 #ifndef _NET_SMC_RDMA_PATHS_H
 #define _NET_SMC_RDMA_PATHS_H
@@ -12,11 +12,11 @@ struct smcr_gid;
 struct smcr_group;
 struct smcr_link;
 
-/* Server: one that no link has; with @probe, else one that a link has */
+/* Server: a port that no link uses; with @probe, if there is none, a port that a link uses */
 struct smcr_gid *smcr_path_to_offer(struct smcr_group *rg, bool probe);
-/* Client: the best one for a link to the port in the server's ADD LINK */
+/* Client: the best port for a link to the server's port in its ADD LINK */
 struct smcr_gid *smcr_path_to_accept(struct smcr_group *rg, const struct smc_llc_add_link *msg);
-/* Do the ends of a link that is being added, now that both are known, make a link of their own? */
+/* Both ends of a new link are known: is there no other link between the same two ports? */
 bool smcr_path_fits(const struct smcr_link *link);
 
 #endif /* _NET_SMC_RDMA_PATHS_H */

@@ -2,12 +2,11 @@
 /*
  * The receive queue of a link.
  *
- * Control data of connections is handled at once; LLC messages are copied for work
- * that may sleep. Most messages have 44 bytes. Those of LLC version 2 can be longer, but
- * only few at a time are (the flows allow one): what does not fit into a slot goes to
- * memory that all slots share. A peer that sends several at once can only spoil its
- * own messages; they are copied before they are looked at. Where the device cannot spread a
- * message over two places, each slot has room for the longest.
+ * The softirq handler applies control data at once, and copies LLC messages for the LLC work, which
+ * may sleep. Most messages have 44 bytes. Messages of LLC version 2 can be longer, but the protocol
+ * allows one at a time: the part that does not fit into a slot goes to memory that all slots share.
+ * A peer that sends several at once corrupts only its own messages; they are copied before they are
+ * parsed. If the device has one scatter entry only, each slot has room for the longest message.
  */
 
 #include <linux/slab.h>
@@ -17,7 +16,7 @@
 #include "group.h"
 
 #define TAIL_BYTES	(SMC_LLC_RECEIVE_MAX - SMCR_MESSAGE_BYTES)
-#define OPCODE_OTHERS	0xc0	/* this and above: the class of CDC, with one known member */
+#define OPCODE_OTHERS	0xc0	/* from here on the class of CDC, with one defined type */
 
 /**
  * struct smcr_recv_slot - room for one message
@@ -57,10 +56,10 @@ static int post(struct smcr_link *link, struct smcr_recv_slot *slot)
 }
 
 /*
- * What is posted while the queue pair is drained may complete after that, when the queue pair
- * and the slots are gone. Software RoCE even does so with success: if the queue pair fails
- * while a message is delivered, every slot behind it gets that message again, without end if
- * each of them is posted anew.
+ * A slot that is posted while the queue pair is drained may complete later, when the queue pair and
+ * the slots are freed. rxe may even complete it with success: if the queue pair fails while a
+ * message is delivered, each following slot gets that message again, without end if each is posted
+ * again.
  */
 static int repost(struct smcr_link *link, struct smcr_recv_slot *slot)
 {
@@ -73,7 +72,7 @@ static int repost(struct smcr_link *link, struct smcr_recv_slot *slot)
 	return err;
 }
 
-/* Where the rest of a long message is, for the processor to see */
+/* Address of the rest of a long message, which is made visible to the CPU */
 static const u8 *sync_rest(struct smcr_link *link, unsigned int offset, u32 len)
 {
 	u64 dma = link->recv_tail_dma;
@@ -89,7 +88,7 @@ static const u8 *sync_rest(struct smcr_link *link, unsigned int offset, u32 len)
 	return rest;
 }
 
-/* It is copied before the slot is posted again. Return: whether it was one */
+/* Copy an LLC message before the slot is posted again. Return: whether it is one */
 static bool took_llc(struct smcr_link *link, const u8 *head, unsigned int offset, u32 len)
 {
 	if (!len || head[0] >= OPCODE_OTHERS)
@@ -109,8 +108,8 @@ static void take_control(struct smcr_link *link, const u8 *msg, u32 len)
 }
 
 /*
- * A write with immediate data ends up here as well, although no peer has a reason for it: what
- * was written is not in the slot, and its length has nothing to do with the slot's.
+ * An RDMA write with immediate data completes here, too, although SMC-R does not use it: its data
+ * is not in the slot, and its length may exceed the slot.
  */
 static bool is_message(const struct smcr_link *link, const struct ib_wc *wc)
 {
@@ -144,7 +143,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	was_llc = took_llc(link, small, offset, len);
 	ib_dma_sync_single_for_device(link->qp->device, link->recv_dma + offset,
 				      link->recv_slot_bytes, DMA_FROM_DEVICE);
-	/* Before control data is handled: the answer may lead to the next message */
+	/* Before control data is applied: the answer may make the peer send the next message */
 	if (repost(link, slot))
 		smcr_link_down(link, SMC_LINK_LOST_PATH);
 	if (!was_llc)
@@ -157,10 +156,10 @@ static size_t recv_size(const struct smcr_link *link)
 }
 
 /**
- * smcr_recv_sges() - over how many places may a received message be spread?
+ * smcr_recv_sges() - number of scatter entries of a receive slot
  * @link: a link with a protection domain
  *
- * Return: how many are needed, or all that the device can.
+ * Return: the number needed, or the limit of the device if that is lower.
  */
 unsigned int smcr_recv_sges(const struct smcr_link *link)
 {
@@ -170,10 +169,10 @@ unsigned int smcr_recv_sges(const struct smcr_link *link)
 }
 
 /**
- * smcr_recv_create() - get what the receive queue needs beside the queue pair
+ * smcr_recv_create() - allocate what the receive queue needs besides the queue pair
  * @link: a link with a protection domain
  *
- * Return: 0 or -ENOMEM; then smcr_recv_destroy() is due all the same.
+ * Return: 0 or -ENOMEM. The caller calls smcr_recv_destroy() later, also after an error.
  */
 int smcr_recv_create(struct smcr_link *link)
 {
@@ -204,7 +203,7 @@ int smcr_recv_create(struct smcr_link *link)
 }
 
 /**
- * smcr_recv_post_all() - let the peer send
+ * smcr_recv_post_all() - post all receive slots
  * @link: a link whose queue pair is at least INIT
  *
  * Return: 0 or a negative errno.
@@ -224,7 +223,7 @@ int smcr_recv_post_all(struct smcr_link *link)
 }
 
 /**
- * smcr_recv_stop() - post nothing more
+ * smcr_recv_stop() - post no receive slot any more
  * @link: a link whose queue pair is about to be drained
  *
  * Process context; does not sleep.
@@ -237,8 +236,8 @@ void smcr_recv_stop(struct smcr_link *link)
 }
 
 /**
- * smcr_recv_destroy() - give back what the receive queue has
- * @link: a link whose queue pair is drained, or was never there
+ * smcr_recv_destroy() - free what smcr_recv_create() has allocated
+ * @link: a link whose queue pair is drained, or was not created
  */
 void smcr_recv_destroy(struct smcr_link *link)
 {

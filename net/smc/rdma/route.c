@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way to the peer's port.
+ * The route to the peer's port.
  *
- * Within one subnet the peer's MAC address is the one it named itself. Behind a gateway
- * it is the gateway's, which the neighbour table knows or finds out (V2-RTE-06 to
- * V2-RTE-11). Nothing here waits for that: the handshake has asked for it before, see
- * neighbour.c.
+ * Within one subnet, packets go to the MAC address in the peer's message. Behind a gateway they go
+ * to that of the gateway, from the neighbour table (V2-RTE-06 to V2-RTE-11). No function waits for
+ * the neighbour: the handshake has resolved it before, see neighbour.c.
  */
 
 #include <linux/etherdevice.h>
@@ -25,11 +24,11 @@
 #define HOP_LIMIT	64
 
 /**
- * struct way - to the peer's port
- * @direct: no router is passed
- * @named: @mac is what the peer named, and right; else that of @hop counts
- * @mac: next hop
- * @hop: next hop; holds its route, which is NULL in a network of layer 2
+ * struct way - the route to the peer's port
+ * @direct: there is no router
+ * @named: @mac, as the peer has named it, is valid; otherwise @hop must be resolved
+ * @mac: MAC address of the next hop
+ * @hop: the next hop; holds a reference to its route, which is NULL in a layer 2 network
  */
 struct way {
 	bool direct;
@@ -38,7 +37,7 @@ struct way {
 	struct smcr_hop hop;
 };
 
-/* The largest packets that pass; in a network of layer 2 only the port tells */
+/* The RDMA MTU of the route; in a layer 2 network only the port limits the MTU */
 static enum ib_mtu get_mtu(const struct way *way)
 {
 	if (!way->hop.dst)
@@ -52,8 +51,8 @@ static void put_way(struct way *way)
 }
 
 /*
- * Does what is routed there go out of the device that the port belongs to? Within this host, to
- * another port, it goes through the loopback device, which knows no MAC addresses.
+ * Does the route use the network device of the port? To another port of this host it uses the
+ * loopback device, which cannot resolve a MAC address: the peer must have named one.
  */
 static int check_device(struct way *way, int ifindex)
 {
@@ -120,8 +119,8 @@ static int find_way6(struct net *net, const struct smcr_gid *gid, const struct i
 }
 
 /*
- * Can it be the address of one port, and of one that is not in this host by definition? The peer
- * must not make us send to all hosts, or to services behind the loopback device.
+ * No multicast, limited broadcast, loopback or zero address? The peer must not make this
+ * host send to all hosts, or to services on the loopback device.
  */
 static bool is_port_address(const struct in6_addr *address)
 {
@@ -134,7 +133,7 @@ static bool is_port_address(const struct in6_addr *address)
 	       !ipv6_addr_any(address);
 }
 
-/* On success put_way() is due later */
+/* On success the caller calls put_way() later */
 static int find_way(struct net *net, const struct smcr_gid *gid, const struct smc_gid *peer,
 		    const u8 *mac, struct way *way)
 {
@@ -147,7 +146,7 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
 	memcpy(&address, peer->bytes, sizeof(address));
 	if (!is_port_address(&address))
 		return -EHOSTUNREACH;
-	/* There are no routers in a network of layer 2 */
+	/* A layer 2 network has no routers */
 	if (gid->type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
 		way->direct = true;
 		way->named = true;
@@ -167,17 +166,17 @@ static int find_way(struct net *net, const struct smcr_gid *gid, const struct sm
 }
 
 /**
- * smcr_route() - describe the way to a peer for a queue pair
+ * smcr_route() - describe the route to a peer for a queue pair
  * @net: namespace of the link group
- * @gid: our port, of a link that entered the device
+ * @gid: the local port, of a link that entered the device
  * @peer: the peer's port
- * @mac: what the peer says is the MAC address of its port; not trusted
- * @attr: for IB_QP_AV; rdma_destroy_ah_attr() is due later
- * @direct: whether the way stays within one subnet
- * @mtu: result: for what packets the route is
+ * @mac: MAC address of the peer's port, as the peer has named it; not trusted
+ * @attr: result, for IB_QP_AV; the caller calls rdma_destroy_ah_attr() later
+ * @direct: result: whether the route stays within one subnet
+ * @mtu: result: RDMA MTU of the route
  *
- * The priority of layer 2 (802.1p, SL) is the precedence in the traffic class, as in networks which
- * have both. Does not wait: the next hop's MAC address is known, see smcr_route_resolve().
+ * The layer 2 priority (SL, 802.1p) is the precedence in the traffic class. Does not wait:
+ * smcr_route_resolve() resolves the next hop before a first contact.
  *
  * Return: 0; -EHOSTUNREACH if there is no route or no resolved neighbour, -ENODEV
  * if the port has lost its address.
@@ -217,11 +216,11 @@ int smcr_route(struct net *net, const struct smcr_gid *gid, const struct smc_gid
 }
 
 /**
- * smcr_route_reaches() - is there a route to a peer?
- * @candidate: our port
- * @peer: the peer's, as it says; not trusted
+ * smcr_route_reaches() - struct smc_transport: is there a route to a peer?
+ * @candidate: the local port
+ * @peer: the peer's port; not trusted
  *
- * In the namespace whose network device the port serves. Sends nothing to find out.
+ * Searches the namespace of the port's network device. Sends nothing.
  *
  * Return: whether there is.
  */
@@ -237,14 +236,13 @@ bool smcr_route_reaches(const struct smc_candidate *candidate, const struct smc_
 }
 
 /**
- * smcr_route_resolve() - struct smc_transport: find out all that the way to a peer needs
+ * smcr_route_resolve() - struct smc_transport: resolve the next hop to a peer
  * @conn: the connection, in its handshake, not open
  * @remote: the peer's address of the TCP connection
- * @candidate: our port
- * @peer: the peer's, as it says; not trusted
+ * @candidate: the local port
+ * @peer: the peer's port; not trusted
  *
- * Return: 0; -EINPROGRESS while the next hop is being asked for its MAC address; or another
- * negative errno.
+ * Return: 0, -EINPROGRESS while the neighbour code resolves it, or another negative errno.
  */
 int smcr_route_resolve(struct smc_conn *conn, const struct in6_addr *remote,
 		       const struct smc_candidate *candidate, const struct smc_address *peer)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The peer's RMBs: by which key and address each link reaches them.
+ * The peer's RMBs: key and address of each one, by link.
  *
- * Only what is in here is ever written to.
+ * RDMA writes use only keys from this table.
  */
 
 #include "conn.h"
 #include "group.h"
 
-/* Takes the lock of the table, and looks for a key */
+/* Lock the table, and find a key. Return: index of the RMB, or -ENOENT */
 static int lock_and_find(struct smcr_link *link, u32 rkey)
 	__acquires(&link->group->rtokens_lock)
 {
@@ -42,15 +42,15 @@ static void set(struct smcr_rtoken *rtoken, unsigned int link, u32 rkey, u64 add
 }
 
 /**
- * smcr_rtoken_add() - the peer announced an RMB
- * @link: link that the announcement is about
+ * smcr_rtoken_add() - add an RMB that the peer has announced
+ * @link: link that @rkey belongs to
  * @rkey: its key on that link
  * @addr: its address on that link
  *
  * Any context.
  *
- * Return: index of the RMB, also if it was known before; -EPROTO if it was known with
- * another address; -ENOSPC if there are too many (R-LG-20).
+ * Return: index of the RMB, also if it was known before; -EPROTO if it was known with another
+ * address; -ENOSPC if the table is full (R-LG-20).
  */
 int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr)
 {
@@ -71,8 +71,8 @@ int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr)
 }
 
 /**
- * smcr_rtoken_add_other() - an RMB is known on another link as well
- * @link: link on which it is known
+ * smcr_rtoken_add_other() - add the key of a known RMB on another link
+ * @link: link on which the RMB is known
  * @rkey: its key there
  * @other: the other link
  * @other_rkey: its key on that link
@@ -80,7 +80,7 @@ int smcr_rtoken_add(struct smcr_link *link, u32 rkey, u64 addr)
  *
  * Any context.
  *
- * Return: 0; -ENOENT if there is no such RMB; -EPROTO if the peer has said something else before.
+ * Return: 0; -ENOENT if there is no such RMB; -EPROTO if an earlier message contradicts.
  */
 int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *other,
 			  u32 other_rkey, u64 other_addr)
@@ -102,11 +102,11 @@ int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *ot
 }
 
 /**
- * smcr_rtoken_delete() - the peer withdrew an RMB, on all links
+ * smcr_rtoken_delete() - remove an RMB that the peer has withdrawn, for all links
  * @link: link that @rkey belongs to
  * @rkey: its key
  *
- * From now on nothing is written to it. Any context.
+ * Afterwards no data is written to the RMB. Any context, without spin locks.
  *
  * Return: 0, or -ENOENT if there is no such RMB.
  */
@@ -124,7 +124,7 @@ int smcr_rtoken_delete(struct smcr_link *link, u32 rkey)
 }
 
 /**
- * smcr_rtoken_find() - which RMB does the peer mean?
+ * smcr_rtoken_find() - find the RMB that the peer names
  * @link: link that @rkey belongs to
  * @rkey: its key
  * @addr: its address
@@ -146,15 +146,15 @@ int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr)
 }
 
 /**
- * smcr_rtoken_get() - how to reach an RMB on another link
- * @link: that link
+ * smcr_rtoken_get() - get key and address of an RMB on a link
+ * @link: the link
  * @rtoken: index of the RMB
  * @rkey: result: its key there
  * @addr: result: its address there
  *
  * Any context.
  *
- * Return: 0, or -ENOENT if the peer has not told.
+ * Return: 0, or -ENOENT if the peer has not named them.
  */
 int smcr_rtoken_get(struct smcr_link *link, int rtoken, u32 *rkey, u64 *addr)
 {
@@ -183,7 +183,7 @@ static bool is_known(const struct smcr_rtoken *rtoken)
 }
 
 /**
- * smcr_rtoken_forget_link() - a link is gone, and with it its keys
+ * smcr_rtoken_forget_link() - remove the keys of a link
  * @link: the link
  */
 void smcr_rtoken_forget_link(struct smcr_link *link)

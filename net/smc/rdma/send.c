@@ -2,13 +2,12 @@
 /*
  * The send queue of a link.
  *
- * It has a fixed number of slots, used in turn, one for each message with what goes
- * before it. Requests complete in the order of posting, so the completion of one slot
- * frees all before it, and only some need to be signalled.
+ * It has a fixed number of slots, used in turn: one for each message, with the RDMA writes before
+ * it. Requests complete in the order of posting, so a completion frees its slot and all earlier
+ * ones, and only some requests are signalled.
  *
- * A connection that finds no slot leaves its state and waits. Control messages say
- * where everything stands, not what has changed: when a slot is free, one message
- * tells what would have been many.
+ * A connection that finds no free slot stores its control data and waits. Control data is state,
+ * not a change of state: when a slot is free, one message replaces all that found none.
  */
 
 #include <linux/slab.h>
@@ -24,11 +23,11 @@
  * struct smcr_send_slot - a message in the send queue
  * @cqe: leads from the completion to the slot
  * @link: the link
- * @number: how many were posted before it
- * @rc: whose message it is, NULL for LLC; holds a reference
- * @end: @rc->written when it was posted
- * @seqno: its number
- * @is_long: it is in link->long_bytes
+ * @number: number of slots posted before it, modulo 2^32
+ * @rc: connection of the message, with a reference; NULL for LLC and registrations
+ * @end: @rc->written when it was posted; @rc->acked for a failover message
+ * @seqno: sequence number in the message
+ * @is_long: the message is in link->long_bytes
  */
 struct smcr_send_slot {
 	struct ib_cqe cqe;
@@ -53,7 +52,7 @@ static unsigned int slot_offset(const struct smcr_link *link, const struct smcr_
 	return (slot - link->slots) * SMCR_MESSAGE_BYTES;
 }
 
-/* The caller can no longer undo it: what went wrong takes the link down */
+/* The caller cannot undo its changes, so an error takes the link down */
 static void post(struct smcr_link *link, struct smcr_send_slot *slot, struct ib_send_wr *first)
 {
 	int err;
@@ -85,7 +84,7 @@ static void prepare_send(struct smcr_link *link, struct smcr_send_slot *slot,
 	sge->lkey = link->pd->local_dma_lkey;
 }
 
-/* What is in the slot */
+/* Send the message in the slot */
 static void prepare_message(struct smcr_link *link, struct smcr_send_slot *slot,
 			    struct ib_send_wr *wr, struct ib_sge *sge, u32 bytes)
 {
@@ -100,7 +99,7 @@ static void prepare_message(struct smcr_link *link, struct smcr_send_slot *slot,
 	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
 }
 
-/* What is in the link's buffer for long messages */
+/* Send the message in the link's buffer for long messages */
 static void prepare_long(struct smcr_link *link, struct smcr_send_slot *slot,
 			 struct ib_send_wr *wr, struct ib_sge *sge, u32 bytes)
 {
@@ -108,7 +107,7 @@ static void prepare_long(struct smcr_link *link, struct smcr_send_slot *slot,
 	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
 }
 
-/* RDMA writes of everything up to the producer cursor. Return: how many */
+/* RDMA writes of the data before the cursor @end. Return: number of writes */
 static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *slot,
 				   struct smc_cursor end, struct ib_rdma_wr *wr,
 				   struct ib_sge *sge)
@@ -138,7 +137,7 @@ static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *
 	return parts;
 }
 
-/* What its completion tells: the peer's adapter has everything up to here */
+/* When the slot completes, the peer's adapter has confirmed everything up to here */
 static void fill_slot(struct smcr_send_slot *slot, struct smcr_conn *rc)
 {
 	slot->rc = rc;
@@ -147,7 +146,7 @@ static void fill_slot(struct smcr_send_slot *slot, struct smcr_conn *rc)
 	slot->is_long = false;
 }
 
-/* rc->cdc, and the data that it announces; the slot takes over a reference to @rc */
+/* Post rc->cdc behind the data that it announces. The slot takes over a reference to @rc. */
 static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 {
 	struct smcr_link *link = rc->link;
@@ -163,7 +162,7 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 	rc->sent = rc->cdc.producer;
 	smc_cdc_build(&rc->cdc, link->slot_bytes + slot_offset(link, slot), SMC_CDC_LEN);
 	prepare_message(link, slot, &message, &sge[2], SMC_CDC_LEN);
-	/* Nothing may follow the last one, so the ring would be held for long */
+	/* It may be the last message: without a completion of its own the ring stays in use */
 	set_signal(link, &message, rc->cdc.state_flags);
 	fill_slot(slot, rc);
 	if (writes == 2)
@@ -174,9 +173,9 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 }
 
 /*
- * The first message of a connection on another link: the peer must have got everything up to the
- * last message whose delivery its adapter has confirmed (R-FO-04). The slot takes over a reference
- * to @rc.
+ * Post the failover message, the first one of a connection on another link. It has the number of
+ * the last message that the peer's adapter has confirmed, so that the peer can verify that it has
+ * processed that one (R-FO-04). The slot takes over a reference to @rc.
  */
 static void post_validation(struct smcr_conn *rc, struct smcr_send_slot *slot)
 {
@@ -202,7 +201,7 @@ static void post_validation(struct smcr_conn *rc, struct smcr_send_slot *slot)
 	post(link, slot, &message);
 }
 
-/* Post what is due for a connection. Takes over a reference. Return: false if there is no slot */
+/* Post what is due; then a slot takes over a reference. Return: false without a free slot */
 static bool post_next(struct smcr_conn *rc)
 {
 	struct smcr_link *link = rc->link;
@@ -228,7 +227,7 @@ static void post_or_wait(struct smcr_conn *rc)
 	list_add_tail(&rc->waiting, &link->waiting);
 }
 
-/* The link that a connection is on: it may be moved until the lock of the send queue is had */
+/* Lock the send queue of a connection's link. Until then, the connection may be moved. */
 static struct smcr_link *lock_link(struct smcr_conn *rc)
 	__acquires(&rc->link->send_lock)
 {
@@ -245,9 +244,9 @@ static struct smcr_link *lock_link(struct smcr_conn *rc)
 /**
  * smcr_link_post_cdc() - send control data behind all data that it announces
  * @rc: an attached connection
- * @cdc: the latest state of this end; its number is chosen here
+ * @cdc: the control data; its sequence number is set when it is posted
  *
- * Any context; does not sleep.
+ * smc_conn.lock is held. Does not sleep.
  */
 void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc)
 {
@@ -257,7 +256,7 @@ void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc)
 		goto unlock;
 	rc->cdc = *cdc;
 	rc->has_cdc = true;
-	/* On a link that is down it waits until the connection is moved, or lost */
+	/* On a link that is down, @cdc waits until the connection is moved or lost */
 	if (rc->is_waiting || link->state != SMCR_LINK_ACTIVE)
 		goto unlock;
 	kref_get(&rc->ref);
@@ -285,11 +284,11 @@ void smcr_link_stop(struct smcr_conn *rc)
 }
 
 /**
- * smcr_link_withdraw() - write nothing more for a connection
- * @rc: a connection
+ * smcr_link_withdraw() - write no more data for a connection
+ * @rc: an attached connection
  *
- * A write to memory that the peer has given up would end the link. What was posted
- * before is done before the peer can read our answer.
+ * A write to an RMB that the peer has withdrawn would end the link. Writes that were posted before,
+ * on the link of the DELETE RKEY, complete before the peer receives the reply.
  */
 void smcr_link_withdraw(struct smcr_conn *rc)
 {
@@ -299,7 +298,7 @@ void smcr_link_withdraw(struct smcr_conn *rc)
 	spin_unlock_bh(&link->send_lock);
 }
 
-/* Bytes behind the @consumed ones that are in the peer's memory, as its adapter has confirmed */
+/* Number of bytes behind the @consumed ones that the peer's adapter has confirmed */
 static u32 count_confirmed(const struct smcr_conn *rc, u32 consumed)
 {
 	s32 bytes = rc->acked - consumed;
@@ -308,9 +307,9 @@ static u32 count_confirmed(const struct smcr_conn *rc, u32 consumed)
 }
 
 /**
- * smcr_link_progress() - how far the data of a connection has come, for monitoring
+ * smcr_link_progress() - positions of sent and confirmed data, for monitoring
  * @rc: an attached connection
- * @out: sets tx_sent and tx_done
+ * @out: result: tx_sent and tx_done
  *
  * smc_conn.lock is held. Does not sleep.
  */
@@ -328,32 +327,31 @@ void smcr_link_progress(struct smcr_conn *rc, struct smc_conn_ends *out)
 }
 
 /*
- * Where a connection goes on: the peer has what its adapter has confirmed, and what it has
- * consumed. What is behind that is written again, at the same place and with the same bytes: it is
- * in the send ring still.
+ * The peer has the bytes that it has consumed, and those that its adapter has confirmed. All bytes
+ * behind them are written again: the same bytes at the same place, which the send ring still has.
  */
 static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_cursor cursor)
 {
 	u32 confirmed = count_confirmed(rc, consumed);
 
-	if (rc->withdrawn)	/* nothing is written any more, and no cursor goes back */
+	if (rc->withdrawn)	/* nothing is written any more, and no cursor may go back */
 		return;
 	rc->sent = smc_cursor_advance(cursor, confirmed, &rc->bounds);
 	rc->written = consumed + confirmed;
 }
 
 /**
- * smcr_link_move() - a connection goes on over another link
+ * smcr_link_move() - move a connection to another link
  * @rc: a connection on a link that is down, whose queue pair is drained
  * @to: the other link
  * @rkey: key of the peer's RMB there
  * @addr: address of the peer's element there
- * @consumed: bytes that the peer has consumed, as it says
- * @cursor: the same as a cursor
+ * @consumed: bytes that the peer reports as consumed
+ * @cursor: @consumed as a cursor
  *
  * smc_conn.lock is held, so nothing is posted for the connection meanwhile.
  *
- * Return: false if that link is not usable any more.
+ * Return: false if @to is not usable any more.
  */
 bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 addr,
 		    u32 consumed, struct smc_cursor cursor)
@@ -363,7 +361,7 @@ bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 ad
 
 	lockdep_assert_held(&rc->conn->lock);
 	spin_lock_bh(&from->send_lock);
-	/* Only the group's work has two of them, and it is the only one */
+	/* Only the group's work takes two of these locks, and it does not run twice at a time */
 	spin_lock_nested(&to->send_lock, SINGLE_DEPTH_NESTING);
 	moved = to->state == SMCR_LINK_ACTIVE;
 	if (!moved)
@@ -386,13 +384,13 @@ unlock:
 	spin_unlock(&to->send_lock);
 	spin_unlock_bh(&from->send_lock);
 	if (moved && was_waiting)
-		smcr_conn_put(rc);	/* not the last one: the connection has another */
+		smcr_conn_put(rc);	/* not the last reference: the connection holds one */
 	return moved;
 }
 
 /*
- * The peer's adapter has confirmed what was in a slot. A connection that was moved meanwhile has
- * other numbers for what it has written again.
+ * The peer's adapter has confirmed a slot. Ignore a connection that was moved meanwhile: it writes
+ * these bytes again.
  */
 static void note_delivery(const struct smcr_link *link, const struct smcr_send_slot *slot)
 {
@@ -404,7 +402,7 @@ static void note_delivery(const struct smcr_link *link, const struct smcr_send_s
 	rc->acked_seqno = slot->seqno;
 }
 
-/* Free all slots up to @end. Return: how many references are in @put now */
+/* Free all slots before @end. The caller drops the references in @put. Return: their number */
 static unsigned int complete_slots(struct smcr_link *link, u32 end, bool delivered,
 				   struct smcr_conn **put)
 {
@@ -445,7 +443,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 	unsigned int nr;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		/* The slots are freed when nothing is in the queue any more */
+		/* smcr_send_destroy() frees the slots, when the queue pair is drained */
 		if (wc->status == IB_WC_RETRY_EXC_ERR)
 			smcr_link_lose_path(link);
 		else
@@ -463,7 +461,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 		smcr_conn_put(put[--nr]);
 }
 
-/* A long message has a buffer of its own, for one at a time */
+/* A long message uses link->long_bytes, which has room for one */
 static int post_llc(struct smcr_link *link, const void *msg, unsigned int bytes)
 {
 	bool is_long = bytes > SMCR_MESSAGE_BYTES;
@@ -496,7 +494,7 @@ static int post_llc(struct smcr_link *link, const void *msg, unsigned int bytes)
 /**
  * smcr_link_send() - send an LLC message
  * @link: the link
- * @msg: what it says
+ * @msg: the message
  *
  * May sleep, but not for the peer.
  *
@@ -528,8 +526,8 @@ int smcr_link_send(struct smcr_link *link, const struct smc_llc *msg)
 /**
  * smcr_link_post_reg() - register memory with the device
  * @link: the link; its queue pair can send
- * @reg: the request. Whatever is posted later finds the memory registered
- * @behind: it is done when link->tail is there
+ * @reg: the request. Requests that are posted later find the memory registered
+ * @behind: result: the request is complete when link->tail has reached this
  *
  * Return: 0; -ENOLINK if the link cannot send; -EAGAIN if the send queue is full.
  */
@@ -557,10 +555,10 @@ int smcr_link_post_reg(struct smcr_link *link, struct ib_reg_wr *reg, u32 *behin
 }
 
 /**
- * smcr_send_create() - get what the send queue needs beside the queue pair
+ * smcr_send_create() - allocate what the send queue needs besides the queue pair
  * @link: a link with a protection domain
  *
- * Return: 0 or -ENOMEM; then smcr_send_destroy() is due all the same.
+ * Return: 0 or -ENOMEM. The caller calls smcr_send_destroy() later, also after an error.
  */
 int smcr_send_create(struct smcr_link *link)
 {
@@ -587,7 +585,7 @@ int smcr_send_create(struct smcr_link *link)
 	return link->long_dma ? 0 : -ENOMEM;
 }
 
-/* Nothing is in the queue any more: free all slots, and forget who waits */
+/* The queue pair is drained: free all slots, and drop the waiting connections */
 static void drop_all(struct smcr_link *link)
 {
 	struct smcr_conn *put[SMCR_SEND_SLOTS], *rc, *next;
@@ -602,7 +600,7 @@ static void drop_all(struct smcr_link *link)
 	spin_unlock_bh(&link->send_lock);
 	while (nr)
 		smcr_conn_put(put[--nr]);
-	/* Off the list first: a connection may be freed by the put */
+	/* Unlist first: the put may free the connection */
 	list_for_each_entry_safe(rc, next, &waiting, waiting) {
 		list_del_init(&rc->waiting);
 		smcr_conn_put(rc);
@@ -610,8 +608,8 @@ static void drop_all(struct smcr_link *link)
 }
 
 /**
- * smcr_send_destroy() - give back what the send queue has
- * @link: a link whose queue pair is drained, or was never there
+ * smcr_send_destroy() - free what smcr_send_create() has allocated
+ * @link: a link whose queue pair is drained, or was not created
  */
 void smcr_send_destroy(struct smcr_link *link)
 {

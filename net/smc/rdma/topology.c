@@ -5,12 +5,11 @@
 #include "topology.h"
 
 /**
- * smc_link_is_same_port() - do two ends mean one port?
- * @a: one end
- * @b: the other one
+ * smc_link_is_same_port() - do two addresses belong to one port?
+ * @a: one address
+ * @b: the other address
  *
- * A port may have several addresses, but one MAC address; an end that names none is compared by
- * its address only.
+ * A port may have several GIDs, but one MAC address. A zero MAC address is not compared.
  *
  * Return: whether they do.
  */
@@ -24,12 +23,12 @@ bool smc_link_is_same_port(const struct smc_link_port *a, const struct smc_link_
 }
 
 /**
- * smc_link_fit() - how does a new link fit to those that are there?
- * @links: those
+ * smc_link_fit() - rate a new link by the ports that it shares with other links
+ * @links: the links of the group
  * @nr: their number
- * @link: the new one
+ * @link: the new link
  *
- * Return: how (R-LG-03, R-LG-04).
+ * Return: the rating (R-LG-03, R-LG-04).
  */
 enum smc_link_fit smc_link_fit(const struct smc_link_pair *links, unsigned int nr,
 			       const struct smc_link_pair *link)
@@ -48,14 +47,14 @@ enum smc_link_fit smc_link_fit(const struct smc_link_pair *links, unsigned int n
 }
 
 /**
- * smc_link_offer() - what is a local port worth for another link, before the peer's is known?
- * @links: those that are there
+ * smc_link_offer() - rate a local port for another link, before the peer's port is known
+ * @links: the links of the group
  * @nr: their number
- * @port: the port
+ * @port: the local port
  *
- * Where both ends are in one host, one is not offered that the peer has already.
+ * If both ends are on one host, the peer may use a port of this host.
  *
- * Return: 0 if it is the peer's, 1 if another link has it already, 2 otherwise.
+ * Return: 0 if the peer uses the port, 1 if this end uses it for another link, 2 otherwise.
  */
 unsigned int smc_link_offer(const struct smc_link_pair *links, unsigned int nr,
 			    const struct smc_link_port *port)
@@ -72,7 +71,7 @@ unsigned int smc_link_offer(const struct smc_link_pair *links, unsigned int nr,
 }
 
 /**
- * smc_link_class() - what may be lost without losing the group?
+ * smc_link_class() - which ports may fail without loss of the group?
  * @links: all its links
  * @nr: their number
  *
@@ -80,7 +79,7 @@ unsigned int smc_link_offer(const struct smc_link_pair *links, unsigned int nr,
  */
 enum smc_link_class smc_link_class(const struct smc_link_pair *links, unsigned int nr)
 {
-	bool locals = false, peers = false;	/* there are different ones */
+	bool locals = false, peers = false;	/* ports differ */
 	unsigned int i;
 
 	if (nr < 2)
@@ -95,19 +94,19 @@ enum smc_link_class smc_link_class(const struct smc_link_pair *links, unsigned i
 		peers |= peer;
 	}
 	if (locals && peers)
-		return SMC_LINKS_SYMMETRIC;	/* the second and the third one share nothing */
+		return SMC_LINKS_SYMMETRIC;	/* the second and the third link share no port */
 	if (locals)
 		return SMC_LINKS_ASYMMETRIC_PEER;
 	return peers ? SMC_LINKS_ASYMMETRIC_LOCAL : SMC_LINKS_SINGLE;
 }
 
 /**
- * smc_link_next_number() - a number for a new link (R-LG-14)
- * @last: the last one that was given in this group, 0 if none was
- * @used: numbers of the links that are there
- * @nr: how many
+ * smc_link_next_number() - choose a number for a new link (R-LG-14)
+ * @last: the last number that the group has assigned, 0 if there is none
+ * @used: numbers of the existing links
+ * @nr: their number
  *
- * Return: the number, which comes again only when all others have been used.
+ * Return: the number. It is chosen again only after all others, except those in use.
  */
 u8 smc_link_next_number(u8 last, const u8 *used, unsigned int nr)
 {

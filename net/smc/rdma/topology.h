@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which ports do the links of a group join? RFC 7609, 2.2.1, 2.2.4 and 3.5.1.6.
+ * The ports of the links of a group. RFC 7609, 2.2.1, 2.2.4 and 3.5.1.6.
  *
- * Two links between the same two ports would fall together, so they are no redundancy, and
- * forbidden. A link that shares a port with another one at one end is asymmetric.
+ * Two links between the same two ports would fail together, so they are forbidden. A link that
+ * shares a port with another one at one end is asymmetric.
  */
 #ifndef _NET_SMC_RDMA_TOPOLOGY_H
 #define _NET_SMC_RDMA_TOPOLOGY_H
@@ -14,7 +14,7 @@
 
 /**
  * struct smc_link_port - one end of a link
- * @gid: one of the addresses of the port
+ * @gid: one of the GIDs of the port
  * @mac: its MAC address
  */
 struct smc_link_port {
@@ -24,8 +24,8 @@ struct smc_link_port {
 
 /**
  * struct smc_link_pair - the two ends of a link
- * @local: ours
- * @peer: the peer's
+ * @local: the local end
+ * @peer: the peer's end
  */
 struct smc_link_pair {
 	struct smc_link_port local;
@@ -33,10 +33,10 @@ struct smc_link_pair {
 };
 
 /**
- * enum smc_link_fit - how a new link fits to those which a group has; more is better
- * @SMC_FIT_PARALLEL: another one joins the same ports
- * @SMC_FIT_ASYMMETRIC: it shares one of its two ports
- * @SMC_FIT_SYMMETRIC: it shares none
+ * enum smc_link_fit - rating of a new link; a higher value is better
+ * @SMC_FIT_PARALLEL: another link has the same two ports
+ * @SMC_FIT_ASYMMETRIC: another link has one of the two ports, but no link has both
+ * @SMC_FIT_SYMMETRIC: no other link has one of its ports
  */
 enum smc_link_fit {
 	SMC_FIT_PARALLEL,
@@ -45,11 +45,11 @@ enum smc_link_fit {
 };
 
 /**
- * enum smc_link_class - what may be lost without losing the group
+ * enum smc_link_class - which ports may fail without loss of the group
  * @SMC_LINKS_NONE: there is no link
- * @SMC_LINKS_SINGLE: nothing
- * @SMC_LINKS_ASYMMETRIC_LOCAL: a port of the peer: ours is the same for all links
- * @SMC_LINKS_ASYMMETRIC_PEER: a local port: the peer's is the same for all links
+ * @SMC_LINKS_SINGLE: none
+ * @SMC_LINKS_ASYMMETRIC_LOCAL: a port of the peer; all links share the local port
+ * @SMC_LINKS_ASYMMETRIC_PEER: a local port; all links share the port of the peer
  * @SMC_LINKS_SYMMETRIC: any port
  */
 enum smc_link_class {
