@@ -392,8 +392,8 @@ static void find_gids(struct smcr_device *dev, u32 nr)
 	if (cmpxchg((struct smcr_gid_list __force **)&dev->ports[nr].gids, NULL, gids))
 		kvfree(gids);
 	/*
-	 * Paired with the barrier in smcr_gid_forget_lists(): either that one sees the list, or
-	 * this one sees the event.
+	 * Paired with the barrier in smcr_gid_forget_lists(): either that function sees the list,
+	 * or this function sees the event.
 	 */
 	smp_mb();
 	if (atomic_read(&dev->changes) != changes)

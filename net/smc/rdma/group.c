@@ -3,7 +3,7 @@
  * SMC-R's part of a link group, from first contact to the end.
  *
  * One work item per group ends the group, and clears links that went down, so these never run at
- * the same time. The connections of a link that went down move to another one; if there is none,
+ * the same time. The connections of a link that went down move to another one; without one
  * they are lost. When no link is left, no connection may join the group any more, and it gets no
  * new link.
  */

@@ -93,7 +93,7 @@ struct search {
 	struct smc_device_info *out;
 };
 
-/* The network device of the port's first GID; 0 if there is none in @net */
+/* The network device of the port's first GID; 0 if it is not in @net */
 static int port_ifindex(const struct net *net, struct ib_device *ibdev, u32 port)
 {
 	const struct ib_gid_attr *attr = rdma_get_gid_attr(ibdev, port, 0);

@@ -63,7 +63,7 @@ struct smcr_llc_add {
 
 /**
  * struct smcr_llc_gone - a lost link that DELETE LINK must report to the peer
- * @number: its number, 0 if there is none
+ * @number: its number, or 0
  * @reason: enum smc_link_reason
  */
 struct smcr_llc_gone {
@@ -73,7 +73,7 @@ struct smcr_llc_gone {
 
 /**
  * struct smcr_llc_announcement - our CONFIRM RKEY in progress
- * @rmb: the RMB, NULL if there is none
+ * @rmb: the RMB, or NULL
  * @link: link on which it is sent
  * @next: index of the first link that no message has named yet
  * @left: number of other links in the last message and in later ones
@@ -94,7 +94,7 @@ struct smcr_llc_announcement {
 
 /**
  * struct smcr_llc_withdrawal - our DELETE RKEY in progress
- * @rmb: the RMB, NULL if there is none
+ * @rmb: the RMB, or NULL
  * @link: link on which it was sent
  */
 struct smcr_llc_withdrawal {
@@ -104,7 +104,7 @@ struct smcr_llc_withdrawal {
 
 /**
  * struct smcr_llc_continued - the peer's CONFIRM RKEY that continuations follow
- * @link: link on which it arrived, NULL if there is none
+ * @link: link on which it arrived, or NULL
  * @rkey: key of the RMB on that link
  * @left: number of other links in later messages
  */
@@ -152,9 +152,9 @@ struct smcr_llc_message {
  * @flow: exchange in progress
  * @flow_link: link that goes down if the peer misses @deadline; NULL if none does
  * @deleted: server: number of the link in our last DELETE LINK
- * @took_back: server: number of the last link that the client accepted and the server deleted; 0 if
- *	there is none
- * @notified: client: number of the link in our last DELETE LINK; 0 if there is none
+ * @took_back: server: number of the last link that the client accepted and the server deleted, or
+ *	0
+ * @notified: client: number of the link in our last DELETE LINK, or 0
  * @add: ADD LINK in progress
  * @last_number: server: the last link number assigned
  * @add_at: server: jiffies of the next offer of a link

@@ -400,7 +400,7 @@ static void answer_delete_link(struct smcr_link *link, u32 reason)
  * @link: link on which it arrived
  *
  * A client replies, and takes the link down. A server first sends a request of its own. The
- * connections of the link move to another one; if there is none, the group ends (A-62).
+ * connections of the link move to another one; without one the group ends (A-62).
  */
 void smcr_llc_got_delete_link(struct smcr_link *link)
 {

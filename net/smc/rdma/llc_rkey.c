@@ -14,7 +14,7 @@
 #define TRY_AGAIN	(HZ / 5)
 #define IDLE_SHARE	10	/* of the group's idle timeout: when unused memory is freed */
 
-/* Index of the next usable link except @link, from @from on; SMCR_LINKS if there is none */
+/* Index of the next usable link except @link, from @from on; SMCR_LINKS if no link is usable */
 static unsigned int next_other(struct smcr_group *rg, const struct smcr_link *link,
 			       unsigned int from)
 {

@@ -206,7 +206,7 @@ static int add_waiter(struct smc_conn *conn, const struct smcr_hop *hop,
 	return -EAGAIN;
 }
 
-/* @create: add an entry if there is none. Return: the neighbour, with a reference, or NULL */
+/* @create: add a missing entry. Return: the neighbour, with a reference, or NULL */
 static struct neighbour *find_neighbour(const struct smcr_hop *hop, bool create)
 {
 	struct neighbour *neighbour;

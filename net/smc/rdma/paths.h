@@ -12,7 +12,7 @@ struct smcr_gid;
 struct smcr_group;
 struct smcr_link;
 
-/* Server: a port that no link uses; with @probe, if there is none, a port that a link uses */
+/* Server: a port that no link uses; with @probe and without such a port, a port that a link uses */
 struct smcr_gid *smcr_path_to_offer(struct smcr_group *rg, bool probe);
 /* Client: the best port for a link to the server's port in its ADD LINK */
 struct smcr_gid *smcr_path_to_accept(struct smcr_group *rg, const struct smc_llc_add_link *msg);

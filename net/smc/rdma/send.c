@@ -175,7 +175,7 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 /*
  * Post the failover message, the first one of a connection on another link. It has the number of
  * the last message that the peer's adapter has confirmed, so that the peer can verify that it has
- * processed that one (R-FO-04). The slot takes over a reference to @rc.
+ * processed that message (R-FO-04). The slot takes over a reference to @rc.
  */
 static void post_validation(struct smcr_conn *rc, struct smcr_send_slot *slot)
 {

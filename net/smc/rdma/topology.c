@@ -102,7 +102,7 @@ enum smc_link_class smc_link_class(const struct smc_link_pair *links, unsigned i
 
 /**
  * smc_link_next_number() - choose a number for a new link (R-LG-14)
- * @last: the last number that the group has assigned, 0 if there is none
+ * @last: the last number that the group has assigned, or 0
  * @used: numbers of the existing links
  * @nr: their number
  *
