@@ -66,7 +66,7 @@ void smc_accept_init_queue(struct smc_sock *smc)
 	mutex_init(&q->step_mutex);
 	spin_lock_init(&q->lock);
 	INIT_LIST_HEAD(&q->children);
-	INIT_LIST_HEAD(&q->ready);
+	q->ready = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&q->due);
 	INIT_LIST_HEAD(&q->acceptors);
 }
@@ -101,7 +101,10 @@ static void unlink_child(struct smc_sock *listener, struct smc_sock *child)
 	struct smc_accept_queue *q = &listener->queue;
 
 	list_del_init(&child->child);
-	list_del_init(&child->ready);
+	if (!RB_EMPTY_NODE(&child->ready)) {
+		rb_erase_cached(&child->ready, &q->ready);
+		RB_CLEAR_NODE(&child->ready);
+	}
 	list_del_init(&child->due);
 	WRITE_ONCE(q->nr, q->nr - 1);
 	if (child->parked)
@@ -190,19 +193,29 @@ void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child)
 	smc_conn_put(&child->conn);
 }
 
+static bool is_older_child(struct rb_node *a, const struct rb_node *b)
+{
+	const struct smc_sock *child = rb_entry(a, struct smc_sock, ready);
+	const struct smc_sock *other = rb_entry(b, struct smc_sock, ready);
+
+	return (s32)(child->serial - other->serial) < 0;
+}
+
 /*
  * Children are in the order in which TCP accepted them, as programs expect. Handshakes run side by
- * side, so a child may be ready before an older one.
+ * side, so a child may be ready before an older one. A peer chooses the order of its handshakes and
+ * interrupts are off, hence a tree.
  */
 static void queue_ready_child(struct smc_accept_queue *q, struct smc_sock *child)
 {
-	struct smc_sock *other;
-
 	lockdep_assert_held(&q->lock);
-	list_for_each_entry_reverse(other, &q->ready, ready)
-		if ((s32)(child->serial - other->serial) > 0)
-			break;
-	list_add(&child->ready, &other->ready);
+	rb_add_cached(&child->ready, &q->ready, is_older_child);
+}
+
+static struct smc_sock *find_first_ready(const struct smc_accept_queue *q)
+{
+	lockdep_assert_held(&q->lock);
+	return rb_entry_safe(rb_first_cached(&q->ready), struct smc_sock, ready);
 }
 
 /*
@@ -237,7 +250,7 @@ static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
 
 	lock_backlog(listener);
 	if (ready)
-		child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+		child = find_first_ready(q);
 	else
 		child = list_first_entry_or_null(&q->children, struct smc_sock, child);
 	if (child)
@@ -469,7 +482,7 @@ static struct smc_sock *find_overtaken_child(struct smc_sock *listener)
 	unsigned int i;
 
 	spin_lock_irq(&q->lock);
-	child = list_first_entry_or_null(&q->ready, struct smc_sock, ready);
+	child = find_first_ready(q);
 	for (i = 0; child && i < ROUND && !list_is_first(&child->child, &q->children); i++) {
 		child = list_prev_entry(child, child);
 		if (smc_sock_step_is_due(child) || sock_owned_by_user_nocheck(child->conn.sk))

@@ -9,7 +9,7 @@
 /* Would accept() return a socket? Any context. */
 static inline bool smc_accept_has_ready(const struct smc_sock *listener)
 {
-	return !list_empty_careful(&listener->queue.ready);
+	return READ_ONCE(listener->queue.ready.rb_root.rb_node);
 }
 
 /* Must accept() take a step before it can return a socket? Any context. */

@@ -5,6 +5,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -28,7 +29,7 @@ struct smc_acceptor {
  * @ended: the socket does not listen any more: no child may be added
  * @children: all children, in handshake or ready; each has a place in TCP's backlog unless it is
  *	parked
- * @ready: children that accept() can return, the oldest first
+ * @ready: children that accept() can return, by smc_sock.serial
  * @due: children whose next step accept() takes
  * @incoming: TCP's queue may have children; also written without @lock
  * @acceptors: accept() calls that wait
@@ -43,7 +44,7 @@ struct smc_accept_queue {
 	spinlock_t lock;	/* see above */
 	bool ended;
 	struct list_head children;
-	struct list_head ready;
+	struct rb_root_cached ready;
 	struct list_head due;
 	bool incoming;
 	struct list_head acceptors;

@@ -403,7 +403,7 @@ struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
 	init_waitqueue_head(&smc->callers);
 	INIT_DELAYED_WORK(&smc->work, run_sock_work);
 	INIT_LIST_HEAD(&smc->child);
-	INIT_LIST_HEAD(&smc->ready);
+	RB_CLEAR_NODE(&smc->ready);
 	INIT_LIST_HEAD(&smc->due);
 	smc_accept_init_queue(smc);
 	sock_hold(sk);

@@ -108,7 +108,7 @@ struct smc_sock {
 	struct smc_accept_queue queue;
 	struct smc_sock *listener;
 	struct list_head child;
-	struct list_head ready;
+	struct rb_node ready;
 	struct list_head due;
 	u32 serial;
 	bool parked;
