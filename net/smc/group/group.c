@@ -98,7 +98,8 @@ static void idle_work(struct work_struct *work)
 	bool unlisted = false;
 
 	spin_lock_bh(&groups->lock);
-	if (!group->conns)
+	/* A connection may have joined and left meanwhile: that starts the time anew */
+	if (!group->conns && time_after_eq(jiffies, group->idle_until))
 		unlisted = smc_table_remove(groups, group);
 	spin_unlock_bh(&groups->lock);
 
@@ -511,6 +512,7 @@ static void start_idle_time(struct smc_groups *groups, struct smc_group *group, 
 {
 	lockdep_assert_held(&groups->lock);
 	smc_table_set_idle(groups, group);
+	group->idle_until = jiffies + (unsigned long)seconds * HZ;
 	kref_get(&group->ref);
 	if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)seconds * HZ))
 		kref_put(&group->ref, free_group);	/* the caller has another reference */

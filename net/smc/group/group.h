@@ -70,6 +70,7 @@ struct smc_group_key {
  * @rx_bytes: sum of the receive buffers of all connections
  * @reports: 1 after its first event, or after it was unlisted before that event; 2 after both
  * @idle: work that ends the group after a time without connections
+ * @idle_until: when that time ends, in jiffies; under smc_groups.lock
  * @end: work that ends an unlisted group
  *
  * smc_groups.lock protects the fields from @list to @conns.
@@ -100,6 +101,7 @@ struct smc_group {
 	atomic_long_t rx_bytes;
 	atomic_t reports;
 	struct delayed_work idle;
+	unsigned long idle_until;
 	struct work_struct end;
 };
 
