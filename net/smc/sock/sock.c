@@ -107,45 +107,6 @@ static void release_sock_struct(struct smc_conn *conn)
 	call_rcu(&smc->rcu, free_sock_rcu);
 }
 
-static struct smc_stepper_state unpack_stepper(int packed)
-{
-	return (struct smc_stepper_state){ .stepper = packed >> 1, .due = packed & 1 };
-}
-
-static int pack_stepper(struct smc_stepper_state state)
-{
-	return state.stepper << 1 | state.due;
-}
-
-/* Does a system call on the socket take the steps? Any context. */
-bool smc_sock_is_stepped_by_caller(const struct smc_sock *smc)
-{
-	return unpack_stepper(atomic_read(&smc->stepper)).stepper == SMC_STEPPER_CALLER;
-}
-
-/* Is a step due that the stepper has not begun? Any context. */
-bool smc_sock_step_is_due(const struct smc_sock *smc)
-{
-	return unpack_stepper(atomic_read(&smc->stepper)).due;
-}
-
-/*
- * Change who takes the steps of a socket. Any context. A full barrier: the stepper sees what
- * happened before.
- *
- * Return: what the caller has to do.
- */
-enum smc_stepper_action smc_sock_change_stepper(struct smc_sock *smc, enum smc_stepper_event event)
-{
-	int now = atomic_read(&smc->stepper);
-	struct smc_stepper_step step;
-
-	do {
-		step = smc_stepper_next(unpack_stepper(now), event);
-	} while (!atomic_try_cmpxchg(&smc->stepper, &now, pack_stepper(step.next)));
-	return step.action;
-}
-
 /*
  * Let a kworker take the next step, after @delay jiffies. The caller has a reference, or is in an
  * RCU read-side critical section. Any context; does not sleep.

@@ -189,13 +189,50 @@ static inline bool smc_connect_is_under_way(const struct smc_sock *smc)
 	return state == SMC_SOCK_CONNECTING || state == SMC_SOCK_HANDSHAKE;
 }
 
+static inline struct smc_stepper_state smc_sock_unpack_stepper(int packed)
+{
+	return (struct smc_stepper_state){ .stepper = packed >> 1, .due = packed & 1 };
+}
+
+static inline int smc_sock_pack_stepper(struct smc_stepper_state state)
+{
+	return state.stepper << 1 | state.due;
+}
+
+/* Does a system call on the socket take the steps? Any context. */
+static inline bool smc_sock_is_stepped_by_caller(const struct smc_sock *smc)
+{
+	return smc_sock_unpack_stepper(atomic_read(&smc->stepper)).stepper == SMC_STEPPER_CALLER;
+}
+
+/* Is a step due that the stepper has not begun? Any context. */
+static inline bool smc_sock_step_is_due(const struct smc_sock *smc)
+{
+	return smc_sock_unpack_stepper(atomic_read(&smc->stepper)).due;
+}
+
+/*
+ * Change who takes the steps of a socket. Any context. A full barrier: the stepper sees what
+ * happened before.
+ *
+ * Return: what the caller has to do.
+ */
+static inline enum smc_stepper_action
+smc_sock_change_stepper(struct smc_sock *smc, enum smc_stepper_event event)
+{
+	int now = atomic_read(&smc->stepper);
+	struct smc_stepper_step step;
+
+	do {
+		step = smc_stepper_next(smc_sock_unpack_stepper(now), event);
+	} while (!atomic_try_cmpxchg(&smc->stepper, &now, smc_sock_pack_stepper(step.next)));
+	return step.action;
+}
+
 /* sock.c */
 struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp);
 void smc_sock_drop_user(struct smc_sock *smc);
 void smc_sock_exit_call(struct smc_sock *smc);
-bool smc_sock_is_stepped_by_caller(const struct smc_sock *smc);
-bool smc_sock_step_is_due(const struct smc_sock *smc);
-enum smc_stepper_action smc_sock_change_stepper(struct smc_sock *smc, enum smc_stepper_event event);
 void smc_sock_event(struct smc_sock *smc);
 void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
 bool smc_sock_step(struct smc_sock *smc);

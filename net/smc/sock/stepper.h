@@ -81,7 +81,81 @@ struct smc_stepper_step {
 	enum smc_stepper_action action;
 };
 
-struct smc_stepper_step smc_stepper_next(struct smc_stepper_state now,
-					 enum smc_stepper_event event);
+static inline struct smc_stepper_step
+smc_stepper_make(enum smc_stepper stepper, bool due, enum smc_stepper_action action)
+{
+	return (struct smc_stepper_step){
+		.next = { .stepper = stepper, .due = due },
+		.action = action,
+	};
+}
+
+static inline struct smc_stepper_step smc_stepper_keep(struct smc_stepper_state now)
+{
+	return smc_stepper_make(now.stepper, now.due, SMC_STEPPER_DO_NOTHING);
+}
+
+/*
+ * A stepper that exists finds the step by @due; otherwise accept() or the work becomes the stepper
+ */
+static inline struct smc_stepper_step
+smc_stepper_announce(struct smc_stepper_state now, bool accept_looks)
+{
+	switch (now.stepper) {
+	case SMC_STEPPER_NONE:
+		if (accept_looks)
+			return smc_stepper_make(SMC_STEPPER_ACCEPT, true, SMC_STEPPER_TELL_ACCEPT);
+		return smc_stepper_make(SMC_STEPPER_KWORKER, true, SMC_STEPPER_QUEUE_WORK);
+	case SMC_STEPPER_CALLER:
+		return smc_stepper_make(SMC_STEPPER_CALLER, true, SMC_STEPPER_WAKE_CALLER);
+	default:
+		return smc_stepper_make(now.stepper, true, SMC_STEPPER_DO_NOTHING);
+	}
+}
+
+/* A step that became due meanwhile goes to the work */
+static inline struct smc_stepper_step smc_stepper_end_turn(struct smc_stepper_state now)
+{
+	if (now.due)
+		return smc_stepper_make(SMC_STEPPER_KWORKER, true, SMC_STEPPER_QUEUE_WORK);
+	return smc_stepper_make(SMC_STEPPER_NONE, false, SMC_STEPPER_DO_NOTHING);
+}
+
+/*
+ * The new state after an event, and what to do. Inline because the event is a constant in most
+ * calls, and then little of the function is left.
+ *
+ * Events that do not concern the stepper change nothing: a kworker may run late and find that a
+ * system call takes the steps.
+ */
+static inline struct smc_stepper_step
+smc_stepper_next(struct smc_stepper_state now, enum smc_stepper_event event)
+{
+	switch (event) {
+	case SMC_STEP_DUE:
+		return smc_stepper_announce(now, false);
+	case SMC_STEP_DUE_ACCEPT:
+		return smc_stepper_announce(now, true);
+	case SMC_STEP_ENTER:
+		return smc_stepper_make(SMC_STEPPER_CALLER, now.due, SMC_STEPPER_DO_NOTHING);
+	case SMC_STEP_LEAVE:
+		if (now.stepper == SMC_STEPPER_CALLER)
+			return smc_stepper_end_turn(now);
+		return smc_stepper_keep(now);
+	case SMC_STEP_BEGIN:
+		return smc_stepper_make(now.stepper, false, SMC_STEPPER_DO_NOTHING);
+	case SMC_STEP_DONE:
+		if (now.stepper == SMC_STEPPER_CALLER)
+			return smc_stepper_keep(now);
+		return smc_stepper_end_turn(now);
+	case SMC_STEP_DECLINE:
+		if (now.stepper == SMC_STEPPER_ACCEPT)
+			return smc_stepper_make(SMC_STEPPER_KWORKER, now.due,
+						SMC_STEPPER_QUEUE_WORK);
+		return smc_stepper_keep(now);
+	default:
+		return smc_stepper_keep(now);
+	}
+}
 
 #endif /* _NET_SMC_SOCK_STEPPER_H */
