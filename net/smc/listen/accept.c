@@ -574,91 +574,118 @@ static void pass_on_steps(struct smc_sock *listener)
 		smc_conn_wake_readers(&listener->conn);
 }
 
-static struct smc_sock *find_ready_child(struct smc_sock *listener, long timeo)
+static struct sock *pop_ready_sock(struct smc_sock *listener, struct smc_sock **child)
 {
-	struct smc_sock *child;
-	int err = 0;
-
-	if (smc_accept_step_is_due(listener))
-		err = smc_child_take_steps(listener);
-	if (err) {
-		child = pop_child(listener, true);	/* as TCP, before a signal */
-		if (child)
-			return child;
-		/* SO_RCVTIMEO rules out a restart */
-		return ERR_PTR(timeo ? sock_intr_errno(timeo) : err);
-	}
-	step_overtaken_children(listener);
-	return pop_child(listener, true);
+	*child = pop_child(listener, true);
+	return *child ? (*child)->conn.sk : NULL;
 }
 
-/* Return: a child; NULL if the caller has to wait; or an error. */
-static struct smc_sock *try_get_child(struct smc_sock *listener, long timeo)
+static struct sock *find_ready_sock(struct smc_sock *listener, long timeo, struct smc_sock **child)
 {
-	struct smc_sock *child;
+	struct sock *sk = NULL;
+	int err = 0;
+
+	*child = NULL;
+	if (smc_accept_step_is_due(listener))
+		err = smc_child_take_steps(listener, &sk);
+	if (sk)
+		return sk;
+	if (!err)
+		step_overtaken_children(listener);
+	sk = pop_ready_sock(listener, child);	/* as TCP, before a signal */
+	if (sk || !err)
+		return sk;
+	/* SO_RCVTIMEO rules out a restart */
+	return ERR_PTR(timeo ? sock_intr_errno(timeo) : err);
+}
+
+/*
+ * Return: a sock, with its child, or with the child NULL if the client did not offer SMC; NULL if
+ * the caller has to wait; or an error.
+ */
+static struct sock *try_get_sock(struct smc_sock *listener, long timeo, struct smc_sock **child)
+{
+	struct sock *sk;
 
 	/* TCP may have been made to listen no more (ss -K) */
 	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN ||
 	    inet_sk_state_load(listener->conn.sk) != TCP_LISTEN)
 		return ERR_PTR(-EINVAL);
-	child = find_ready_child(listener, timeo);
-	if (child)
-		return child;
+	sk = find_ready_sock(listener, timeo, child);
+	if (sk)
+		return sk;
 	if (!timeo)
 		return ERR_PTR(-EAGAIN);
 	return signal_pending(current) ? ERR_PTR(sock_intr_errno(timeo)) : NULL;
 }
 
-static struct smc_sock *wait_for_child(struct smc_sock *listener, long timeo)
+/* Return: as try_get_sock(), but not NULL. */
+static struct sock *wait_for_sock(struct smc_sock *listener, long timeo, struct smc_sock **child)
 {
 	wait_queue_head_t *waiters = smc_conn_waiters(&listener->conn);
 	struct smc_acceptor acceptor;
-	struct smc_sock *child;
+	struct sock *sk;
 
 	init_waitqueue_func_entry(&acceptor.wait, woken_wake_function);
 	acceptor.wait.private = current;
 	add_wait_queue_exclusive(waiters, &acceptor.wait);
-	while (!(child = try_get_child(listener, timeo)))
+	while (!(sk = try_get_sock(listener, timeo, child)))
 		wait_for_accept_event(listener, &acceptor, &timeo);
 	remove_wait_queue(waiters, &acceptor.wait);
 	pass_on_steps(listener);
-	return child;
+	return sk;
 }
 
-/* Give the child to the new struct socket of the program */
-static void graft_child(struct smc_sock *child, struct socket *sock, struct socket *newsock)
+/* Give the sock to the new struct socket of the program, as TCP's accept() does */
+static void graft_sock(struct sock *sk, const struct socket *sock, struct socket *newsock)
 {
-	struct sock *sk = child->conn.sk;
-	const struct proto_ops *tcp = smc_ops_of_tcp(sk);
-
 	sock_rps_record_flow(sk);
 	sock_graft(sk, newsock);
 	newsock->flags |= sock->flags & BIT(SOCK_SUPPORT_ZC);
 	newsock->state = SS_CONNECTED;
-	if (child->state == SMC_SOCK_ACTIVE) {
-		smc_sock_set_socket(child, newsock);
-		smc_close_progress(child);	/* a wake-up of TCP may have missed the program */
-		return;
-	}
+}
+
+static void give_tcp_ops(struct socket *newsock)
+{
+	const struct proto_ops *tcp = smc_ops_of_tcp(newsock->sk);
+
 	__module_get(tcp->owner);
 	newsock->ops = tcp;
 	module_put(THIS_MODULE);
 }
 
-static int accept_child(struct socket *sock, struct socket *newsock, struct smc_sock *listener,
-			int flags)
+/* The socket lock of the child is held */
+static void finish_child(struct smc_sock *child, struct socket *newsock)
+{
+	child->owns_sk = false;
+	module_put(THIS_MODULE);	/* @newsock has a reference */
+	if (child->state != SMC_SOCK_ACTIVE) {
+		give_tcp_ops(newsock);
+		return;
+	}
+	smc_sock_set_socket(child, newsock);
+	smc_close_progress(child);	/* a wake-up of TCP may have missed the program */
+}
+
+static int accept_connection(struct socket *sock, struct socket *newsock,
+			     struct smc_sock *listener, int flags)
 {
 	struct smc_sock *child;
 	struct sock *sk;
 
-	child = wait_for_child(listener, sock_rcvtimeo(sock->sk, flags & O_NONBLOCK));
-	if (IS_ERR(child))
-		return PTR_ERR(child);
-	sk = child->conn.sk;
+	sk = wait_for_sock(listener, sock_rcvtimeo(sock->sk, flags & O_NONBLOCK), &child);
+	if (IS_ERR(sk))
+		return PTR_ERR(sk);
 	lock_sock(sk);
-	child->owns_sk = false;
-	module_put(THIS_MODULE);	/* @newsock has a reference */
-	graft_child(child, sock, newsock);
+	if (!child)
+		smc_child_fall_back(listener, sk);
+	graft_sock(sk, sock, newsock);
+	if (!child) {
+		give_tcp_ops(newsock);
+		release_sock(sk);
+		return 0;
+	}
+	finish_child(child, newsock);
 	smc_conn_get(&child->conn);
 	smc_accept_release_child(listener, child);
 	release_sock(sk);
@@ -706,7 +733,7 @@ static int accept_from_listener(struct socket *sock, struct socket *newsock, int
 	if (!listener)
 		return smc_ops_are_smc(sock) ? -EINVAL : -EAGAIN;
 	if (newsock->ops)
-		err = accept_child(sock, newsock, listener, flags);
+		err = accept_connection(sock, newsock, listener, flags);
 	else
 		err = refuse_kernel_accept(sock, listener);
 	smc_conn_put(&listener->conn);

@@ -176,6 +176,16 @@ static void enqueue_child(struct smc_sock *listener, struct smc_sock *child)
 	smc_close_if_over(child);
 }
 
+/*
+ * A sock that TCP has accepted falls back without a struct smc_sock: its client did not offer SMC.
+ * It is locked, and a program has not seen it. May sleep.
+ */
+void smc_child_fall_back(struct smc_sock *listener, struct sock *sk)
+{
+	charge_child_memcg(sk, listener->conn.sk);
+	smc_fallback_child(sk, listener->delays_acks);
+}
+
 /* Return: the child of a sock that TCP has accepted, with a reference, or NULL without memory. */
 static struct smc_sock *adopt_child(struct smc_sock *listener, struct sock *sk)
 {
@@ -222,29 +232,37 @@ static void step_own_children(struct smc_sock **own, unsigned int from)
 	}
 }
 
-static bool has_accept_enough(const struct smc_sock *listener, bool in_accept)
+static bool has_accept_enough(const struct smc_sock *listener, struct sock **tcp_child)
 {
-	return in_accept && (smc_accept_has_ready(listener) || signal_pending(current));
+	return tcp_child &&
+	       (*tcp_child || smc_accept_has_ready(listener) || signal_pending(current));
+}
+
+/* A connection whose client did not offer SMC needs no handshake. Older children come first. */
+static bool is_next_without_smc(const struct smc_sock *listener, const struct sock *sk)
+{
+	return !tcp_sk(sk)->syn_smc && list_empty_careful(&listener->queue.children);
 }
 
 /*
  * Take children from TCP's queue. A round is bounded, because a peer may open connections that fail
  * at once as fast as this loop runs, and because accept() returns when a child is ready.
  *
- * accept() takes the first steps of these children itself. The work queue does so for the last few,
- * which saves task switches. The work of each other child takes its steps, so that processors share
- * the children of a busy listener.
+ * accept() takes the first steps of these children itself, and returns a TCP connection as it is:
+ * *@tcp_child, which is NULL before. The work queue, with @tcp_child NULL, takes the first steps of
+ * the last few, which saves task switches. The work of each other child takes its steps, so that
+ * processors share the children of a busy listener.
  *
  * Return: whether TCP's queue may have more.
  */
-static bool adopt_children(struct smc_sock *listener, bool in_accept)
+static bool adopt_children(struct smc_sock *listener, struct sock **tcp_child)
 {
 	struct smc_sock *own[OWN_STEPS] = {};
 	struct smc_sock *child;
 	struct sock *sk;
 	unsigned int i;
 
-	for (i = 0; i < ROUND && !has_accept_enough(listener, in_accept); i++) {
+	for (i = 0; i < ROUND && !has_accept_enough(listener, tcp_child); i++) {
 		/* The sock may listen again by now, and have other children */
 		if (READ_ONCE(listener->queue.ended))
 			break;
@@ -252,10 +270,14 @@ static bool adopt_children(struct smc_sock *listener, bool in_accept)
 		sk = dequeue_tcp_child(listener->conn.sk);
 		if (!sk)
 			break;
+		if (tcp_child && is_next_without_smc(listener, sk)) {
+			*tcp_child = sk;
+			break;
+		}
 		child = adopt_child(listener, sk);
 		if (!child)
 			continue;
-		if (in_accept) {
+		if (tcp_child) {
 			step_child(child);
 			continue;
 		}
@@ -372,8 +394,8 @@ static struct smc_sock *pop_due_child(struct smc_sock *listener)
 	return child;
 }
 
-/* One round of the steps that are due; in accept() only until a child is ready */
-static void take_due_steps(struct smc_sock *listener, bool in_accept)
+/* One round of the steps that are due; in accept() only until it has a connection to return */
+static void take_due_steps(struct smc_sock *listener, struct sock **tcp_child)
 {
 	struct smc_accept_queue *q = &listener->queue;
 	struct smc_sock *child;
@@ -383,10 +405,10 @@ static void take_due_steps(struct smc_sock *listener, bool in_accept)
 	if (READ_ONCE(q->incoming)) {
 		/* TCP queues a child before the event sets this again */
 		smp_store_mb(q->incoming, false);
-		if (adopt_children(listener, in_accept))
+		if (adopt_children(listener, tcp_child))
 			WRITE_ONCE(q->incoming, true);
 	}
-	for (i = 0; i < ROUND && !has_accept_enough(listener, in_accept); i++) {
+	for (i = 0; i < ROUND && !has_accept_enough(listener, tcp_child); i++) {
 		child = pop_due_child(listener);
 		if (!child)
 			break;
@@ -395,18 +417,20 @@ static void take_due_steps(struct smc_sock *listener, bool in_accept)
 }
 
 /*
- * accept() takes steps that are due, until a child is ready. The socket is not locked; the caller
- * has a reference. May sleep, but not for a peer.
+ * accept() takes steps that are due, until a child is ready, or the oldest child is a connection
+ * without SMC: then *@tcp_child, which is NULL before, is its sock. The caller calls
+ * smc_child_fall_back() for it, has a reference to the listening socket, and does not lock it. May
+ * sleep, but not for a peer.
  *
  * Return: 0, or -ERESTARTSYS after a signal.
  */
-int smc_child_take_steps(struct smc_sock *listener)
+int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
 {
 	int err = mutex_lock_interruptible(&listener->queue.step_mutex);
 
 	if (err)
 		return -ERESTARTSYS;
-	take_due_steps(listener, true);
+	take_due_steps(listener, tcp_child);
 	mutex_unlock(&listener->queue.step_mutex);
 	return 0;
 }
@@ -425,7 +449,7 @@ void smc_child_work(struct smc_sock *listener)
 		smc_sock_queue_work(listener, 1);
 		return;
 	}
-	take_due_steps(listener, false);
+	take_due_steps(listener, NULL);
 	mutex_unlock(&q->step_mutex);
 	if (smc_accept_step_is_due(listener))
 		smc_sock_queue_work(listener, 0);

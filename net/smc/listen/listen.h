@@ -28,6 +28,7 @@ bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child);
 
 /* child.c */
-int smc_child_take_steps(struct smc_sock *listener);
+void smc_child_fall_back(struct smc_sock *listener, struct sock *sk);
+int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child);
 
 #endif /* _NET_SMC_LISTEN_LISTEN_H */

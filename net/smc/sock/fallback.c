@@ -45,6 +45,22 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
 
+/**
+ * smc_fallback_child() - a child falls back because its client did not offer SMC (R-TCP-06)
+ * @sk: the child, locked; it has no struct smc_sock, and accept() has not returned it
+ * @delays_acks: smc_sock.delays_acks of the listening socket, which the child inherits
+ *
+ * May sleep.
+ */
+void smc_fallback_child(struct sock *sk, bool delays_acks)
+{
+	u32 reason = smc_handshake_excluded(sk) ?: SMC_REASON_PEER_NO_SMC;
+
+	report_fallback(sk, SMC_SERVER, reason, 0);
+	smc_list_fallback(NULL, sk, reason, 0);
+	smc_syn_withdraw_sk(sk, delays_acks);
+}
+
 /*
  * A socket that is not connected will be a TCP connection. It has SMC's operations, is locked, and
  * does not listen. @reason is an enum smc_reason. Does not sleep. The caller calls

@@ -141,15 +141,15 @@ static bool get_listed_sock(struct smc_listed *listed, struct smc_list_entry *ou
 }
 
 /* Return: as get_listed_sock(). Frees the entry of a connection that has ended. */
-static bool get_fallen_sock(struct net *net, const struct smc_fallen *fallen,
-			    struct smc_list_entry *out)
+static bool get_fallen_sock(const struct net *net, struct smc_net *sn,
+			    const struct smc_fallen *fallen, struct smc_list_entry *out)
 {
 	out->smc = NULL;
 	out->sk = find_fallen_sock(net, fallen);
 	out->reason = fallen->reason;
 	out->peer_diagnosis = fallen->peer_diagnosis;
 	if (!out->sk)
-		free_stale_entry(smc_net(net), fallen->listed.number);
+		free_stale_entry(sn, fallen->listed.number);
 	return out->sk;
 }
 
@@ -159,10 +159,9 @@ static bool get_fallen_sock(struct net *net, const struct smc_fallen *fallen,
  * Return: whether there was one. *@found says whether its connection still exists; then it is in
  * @out.
  */
-static bool get_next_entry(struct net *net, u64 *number, struct smc_list_entry *out,
-			   bool *found)
+static bool get_next_entry(const struct net *net, struct smc_net *sn, u64 *number,
+			   struct smc_list_entry *out, bool *found)
 {
-	struct smc_net *sn = smc_net(net);
 	struct smc_fallen fallen = {};
 	struct smc_listed *listed;
 	unsigned long flags;
@@ -176,7 +175,7 @@ static bool get_next_entry(struct net *net, u64 *number, struct smc_list_entry *
 		*found = listed && get_listed_sock(listed, out);
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
 	if (fallen.listed.fell_back)
-		*found = get_fallen_sock(net, &fallen, out);
+		*found = get_fallen_sock(net, sn, &fallen, out);
 	return listed;
 }
 
@@ -189,14 +188,14 @@ static void put_list_entry(const struct smc_list_entry *entry)
 }
 
 /* Concurrent callers share the work: all of them advance smc_net.pruned */
-static void prune_stale_entries(struct net *net)
+static void prune_stale_entries(const struct net *net, struct smc_net *sn)
 {
 	struct smc_list_entry entry;
 	unsigned int i;
 	bool found;
 
 	for (i = 0; i < LOOKS; i++)
-		if (get_next_entry(net, &smc_net(net)->pruned, &entry, &found) && found)
+		if (get_next_entry(net, sn, &sn->pruned, &entry, &found) && found)
 			put_list_entry(&entry);
 }
 
@@ -245,7 +244,7 @@ void smc_list_fallback(struct smc_sock *smc, struct sock *sk, u32 reason, u32 pe
 		insert_entry(sn, &fallen->listed);
 	}
 	spin_unlock_irqrestore(&sn->socks_lock, flags);
-	prune_stale_entries(sock_net(sk));
+	prune_stale_entries(sock_net(sk), sn);
 }
 
 /**
@@ -261,9 +260,10 @@ void smc_list_fallback(struct smc_sock *smc, struct sock *sk, u32 reason, u32 pe
  */
 bool smc_list_next(struct net *net, u64 *number, struct smc_list_entry *out)
 {
+	struct smc_net *sn = smc_net(net);
 	bool found;
 
-	while (get_next_entry(net, number, out, &found)) {
+	while (get_next_entry(net, sn, number, out, &found)) {
 		if (found)
 			return true;
 		cond_resched();

@@ -256,6 +256,7 @@ void smc_create_exit(void);
 /* syn_option.c */
 void smc_syn_offer(struct smc_sock *smc);
 void smc_syn_delay_acks(struct smc_sock *smc);
+void smc_syn_withdraw_sk(struct sock *sk, bool delays_acks);
 void smc_syn_withdraw(struct smc_sock *smc);
 void smc_syn_disown(struct sock *sk);
 void smc_syn_adopt_child(struct sock *sk);
@@ -288,6 +289,7 @@ void smc_close_reset_tcp(struct smc_sock *smc, int error);
 
 /* fallback.c */
 void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
+void smc_fallback_child(struct sock *sk, bool delays_acks);
 void smc_fallback_unconnected(struct socket *sock, u32 reason);
 
 #endif /* _NET_SMC_SOCK_SOCK_H */

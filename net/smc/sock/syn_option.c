@@ -60,20 +60,27 @@ void smc_syn_delay_acks(struct smc_sock *smc)
 
 /*
  * After the handshake, or without one, TCP sends no option and acknowledges as usual. Acknowledges
- * what has come. The socket lock is held.
+ * what has come. The socket lock is held. @delays_acks is that of the socket, or, for a child that
+ * accept() has not returned, of the listening socket.
  */
-void smc_syn_withdraw(struct smc_sock *smc)
+void smc_syn_withdraw_sk(struct sock *sk, bool delays_acks)
 {
-	struct sock *sk = smc->conn.sk;
-
 	smc_syn_disown(sk);
-	if (!smc->delays_acks)
+	if (!delays_acks)
 		return;
-	smc->delays_acks = false;
 	inet_csk_exit_pingpong_mode(sk);
 	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) &&
 	    inet_csk_ack_scheduled(sk))
 		smc_compat_send_ack(sk);
+}
+
+/* smc_syn_withdraw_sk() for a socket with a struct smc_sock */
+void smc_syn_withdraw(struct smc_sock *smc)
+{
+	bool delays_acks = smc->delays_acks;
+
+	smc->delays_acks = false;
+	smc_syn_withdraw_sk(smc->conn.sk, delays_acks);
 }
 
 /* Remove the option and the callback from a sock, which may outlive the module */
