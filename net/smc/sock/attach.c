@@ -121,7 +121,7 @@ void smc_sock_detach(struct smc_sock *smc)
 		rcu_assign_pointer(sk->sk_wq, &sk->sk_socket->wq);
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
-	wake_up_interruptible_all(&smc->callers);
+	smc_sock_wake_callers(smc);
 	smc_conn_put(&smc->conn);
 }
 

@@ -152,7 +152,7 @@ bool smc_caller_work_add(struct smc_sock *smc)
 	return work;
 }
 
-/* Return: a socket, with a reference, or NULL. */
+/* Return: a socket, with a reference, or NULL; then the task collects no more. */
 static struct smc_sock *pop_collected_sock(struct smc_caller_work *work)
 {
 	struct smc_sock *smc;
@@ -164,6 +164,8 @@ static struct smc_sock *pop_collected_sock(struct smc_caller_work *work)
 		clear_bit(0, &smc->is_collected);
 		/* An event that comes later is collected again; the work sees all earlier ones */
 		smp_mb__after_atomic();
+	} else {
+		list_del(&work->entry);
 	}
 	spin_unlock_irq(&work->collectors->lock);
 	return smc;
@@ -175,10 +177,16 @@ bool smc_caller_work_is_pending(struct smc_caller_work *work)
 	return work->collectors && !list_empty_careful(&work->socks);
 }
 
-static void run_collected_work(struct smc_caller_work *work)
+/*
+ * Run the work of the collected sockets, and collect no more. The caller holds no socket lock. May
+ * sleep, but neither for a peer nor for a program.
+ */
+void smc_caller_work_end(struct smc_caller_work *work)
 {
 	struct smc_sock *smc;
 
+	if (!work->collectors)
+		return;
 	while ((smc = pop_collected_sock(work))) {
 		if (!fatal_signal_pending(current)) {
 			smc_sock_run_work(smc);
@@ -187,31 +195,6 @@ static void run_collected_work(struct smc_caller_work *work)
 		smc_sock_queue_work(smc, 0);	/* the kernel may refuse memory to a killed task */
 		smc_conn_put(&smc->conn);
 	}
-}
-
-static bool remove_empty_collector(struct smc_caller_work *work)
-{
-	bool is_empty;
-
-	spin_lock_irq(&work->collectors->lock);
-	is_empty = list_empty(&work->socks);
-	if (is_empty)
-		list_del(&work->entry);
-	spin_unlock_irq(&work->collectors->lock);
-	return is_empty;
-}
-
-/*
- * Run the work of the collected sockets, and collect no more. The caller holds no socket lock. May
- * sleep, but neither for a peer nor for a program.
- */
-void smc_caller_work_end(struct smc_caller_work *work)
-{
-	if (!work->collectors)
-		return;
-	do {
-		run_collected_work(work);
-	} while (!remove_empty_collector(work));
 	work->collectors = NULL;
 }
 

@@ -120,7 +120,7 @@ static void finish_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 	default:
 		fail_handshake(smc, error);
 	}
-	wake_up_interruptible_all(&smc->callers);
+	smc_sock_wake_callers(smc);
 	if (smc->listener)
 		smc_accept_child_done(smc, outcome);
 }

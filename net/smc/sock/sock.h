@@ -229,6 +229,15 @@ smc_sock_change_stepper(struct smc_sock *smc, enum smc_stepper_event event)
 	return step.action;
 }
 
+/* Wake the calls that wait for the end of the handshake. The socket lock is held. */
+static inline void smc_sock_wake_callers(struct smc_sock *smc)
+{
+	sock_owned_by_me(smc->conn.sk);
+	/* They add themselves to the queue under the socket lock */
+	if (waitqueue_active(&smc->callers))
+		wake_up_interruptible_all(&smc->callers);
+}
+
 /* sock.c */
 struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp);
 void smc_sock_drop_user(struct smc_sock *smc);
