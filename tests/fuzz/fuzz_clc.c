@@ -34,13 +34,18 @@ static void try_message(const u8 *data, size_t size)
 {
 	static struct smc_clc msg, again;
 	static u8 built[SMC_CLC_BUILD_MAX], rebuilt[SMC_CLC_BUILD_MAX];
-	struct smc_clc_header header;
-	int err = smc_clc_parse(data, size, &msg);
+	struct smc_clc_header header = { 0 }, again_header = { 0 };
+	int err = smc_clc_parse_header(data, size, &header);
 	int len;
 
-	CHECK(err == 0 || err == -EBADMSG || err == -EPROTO);
+	CHECK(err == 0 || err == -EBADMSG);
+	if (err)
+		return;
 	/* Who reads from TCP sees the header first and must come to the same verdict */
-	CHECK(err == -EBADMSG || !smc_clc_parse_header(data, SMC_CLC_HEADER_LEN, &header));
+	CHECK(!smc_clc_parse_header(data, SMC_CLC_HEADER_LEN, &again_header));
+	CHECK(!memcmp(&header, &again_header, sizeof(header)));
+	err = smc_clc_parse(&header, data, size, &msg);
+	CHECK(err == 0 || err == -EBADMSG || err == -EPROTO);
 	if (err)
 		return;
 	CHECK(header.length == size && header.type == msg.type);
@@ -55,7 +60,8 @@ static void try_message(const u8 *data, size_t size)
 		return;
 	}
 	CHECK(len > 0 && (size_t)len <= sizeof(built));
-	CHECK(smc_clc_parse(built, len, &again) == 0);
+	CHECK(smc_clc_parse_header(built, len, &header) == 0);
+	CHECK(smc_clc_parse(&header, built, len, &again) == 0);
 	if (msg.type == SMC_CLC_PROPOSAL) {
 		/* We neither send versions of the future nor half of an extended GID */
 		again.proposal.version = msg.proposal.version;

@@ -33,12 +33,21 @@ static inline void load(struct kunit *test, const char *hex)
 	f->len = unhex(test, hex, f->buf, sizeof(f->buf));
 }
 
+/* As the handshake does: first the header, then the message */
+static inline int parse_bytes(const void *buf, size_t len, struct smc_clc *out)
+{
+	struct smc_clc_header header;
+	int err = smc_clc_parse_header(buf, len, &header);
+
+	return err ? err : smc_clc_parse(&header, buf, len, out);
+}
+
 /* Parse the message in a buffer that ends with it */
 static inline int parse(struct kunit *test)
 {
 	struct clc_fixture *f = test->priv;
 
-	return smc_clc_parse(exact_copy(test, f->buf, f->len), f->len, &f->msg);
+	return parse_bytes(exact_copy(test, f->buf, f->len), f->len, &f->msg);
 }
 
 /* Set the length in the header to the current length */
@@ -83,7 +92,7 @@ static inline void expect_same_as(struct kunit *test, const char *original, cons
 
 	KUNIT_ASSERT_EQ_MSG(test, parse(test), 0, "%s", what);
 	len = unhex(test, original, f->built, sizeof(f->built));
-	KUNIT_ASSERT_EQ(test, smc_clc_parse(f->built, len, &f->again), 0);
+	KUNIT_ASSERT_EQ(test, parse_bytes(f->built, len, &f->again), 0);
 	KUNIT_EXPECT_MEMEQ_MSG(test, &f->msg, &f->again, sizeof(f->msg), "%s", what);
 }
 

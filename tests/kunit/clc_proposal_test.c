@@ -78,14 +78,14 @@ static void v1_growth_area_huge(struct kunit *test)
 	offset = len - 4 - 8 - 40;
 	buf[SUBNET_OFFSET] = offset >> 8;
 	buf[SUBNET_OFFSET + 1] = offset;
-	KUNIT_EXPECT_EQ(test, smc_clc_parse(buf, len, &f->msg), 0);
+	KUNIT_EXPECT_EQ(test, parse_bytes(buf, len, &f->msg), 0);
 	offset++;
 	buf[SUBNET_OFFSET] = offset >> 8;
 	buf[SUBNET_OFFSET + 1] = offset;
-	KUNIT_EXPECT_EQ(test, smc_clc_parse(buf, len, &f->msg), -EPROTO);
+	KUNIT_EXPECT_EQ(test, parse_bytes(buf, len, &f->msg), -EPROTO);
 	buf[SUBNET_OFFSET] = 0xff;
 	buf[SUBNET_OFFSET + 1] = 0xff;
-	KUNIT_EXPECT_EQ(test, smc_clc_parse(buf, len, &f->msg), -EPROTO);
+	KUNIT_EXPECT_EQ(test, parse_bytes(buf, len, &f->msg), -EPROTO);
 }
 
 /* R-CLC-04: in version 1 the low bits of the flags are reserved */
@@ -256,7 +256,7 @@ static void mixes(struct kunit *test)
 
 		make(&f->msg, offers, 0, 2, true, 1);
 		build(test);
-		KUNIT_ASSERT_EQ(test, smc_clc_parse(f->buf, f->len, &f->again), 0);
+		KUNIT_ASSERT_EQ(test, parse_bytes(f->buf, f->len, &f->again), 0);
 		KUNIT_EXPECT_EQ(test, p->offers, offers);
 		KUNIT_EXPECT_EQ(test, p->version, v2 ? 2 : 1);
 		KUNIT_EXPECT_EQ(test, f->buf[FLAGS] >> 4, v2 ? 2 : 1);

@@ -61,7 +61,7 @@ static void release_0(struct kunit *test)
 
 	memset(f->buf + VENDOR, 0xff, 8);
 	memset(f->buf + 88 + 24, 0xff, 4);
-	KUNIT_ASSERT_EQ(test, smc_clc_parse(f->buf, f->len, &f->again), 0);
+	KUNIT_ASSERT_EQ(test, parse_bytes(f->buf, f->len, &f->again), 0);
 	KUNIT_EXPECT_EQ(test, v2->max_conns, 0);
 	KUNIT_EXPECT_EQ(test, v2->max_links, 0);
 	KUNIT_EXPECT_EQ(test, v2->features, 0);
@@ -81,12 +81,12 @@ static void vendor(struct kunit *test)
 		memset(f->msg.proposal.v2.vendor.oui, 0, 3);
 		f->msg.proposal.v2.vendor.oui[i] = 1;
 		build(test);
-		KUNIT_ASSERT_EQ(test, smc_clc_parse(f->buf, f->len, &f->again), 0);
+		KUNIT_ASSERT_EQ(test, parse_bytes(f->buf, f->len, &f->again), 0);
 		KUNIT_EXPECT_EQ(test, vendor->oui[i], 1);
 		KUNIT_EXPECT_EQ(test, vendor->options[0], 0x73);
 
 		f->buf[VENDOR + i] = 0;
-		KUNIT_ASSERT_EQ(test, smc_clc_parse(f->buf, f->len, &f->again), 0);
+		KUNIT_ASSERT_EQ(test, parse_bytes(f->buf, f->len, &f->again), 0);
 		KUNIT_EXPECT_MEMEQ(test, vendor, zeros, 8);
 	}
 	memset(f->msg.proposal.v2.vendor.oui, 0, 3);

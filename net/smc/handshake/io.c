@@ -12,31 +12,14 @@
 /* Proposals have at most 652 bytes today; the rest is for future extensions */
 #define LONGEST	2048
 
-/* Return: number of bytes copied from the segment, or a negative errno */
-static int copy_bytes(struct smc_handshake *hs, struct sk_buff *skb, unsigned int offset,
-		      size_t len, u16 want)
-{
-	int bytes, err;
-
-	if (WARN_ON_ONCE(want < hs->have))
-		return -EINVAL;
-	bytes = min_t(size_t, len, want - hs->have);
-	err = skb_copy_bits(skb, offset, hs->in + hs->have, bytes);
-	if (err)
-		return err;
-	hs->have += bytes;
-	return bytes;
-}
-
-/* Parse the header, which contains the length. Return: 0 or a negative errno */
-static int read_header(struct smc_handshake *hs)
+/* Parse the header, which contains the length */
+static void read_header(struct smc_handshake *hs)
 {
 	int err = smc_clc_parse_header(hs->in, SMC_CLC_HEADER_LEN, &hs->header);
 
 	if (!err && (hs->header.length > LONGEST || hs->header.length < SMC_CLC_HEADER_LEN))
 		err = -EBADMSG;
 	hs->header_error = err;
-	return err;
 }
 
 /* Does the message fit in the current buffer? If not, allocate_buffer() must run first */
@@ -45,36 +28,49 @@ static bool fits_buffer(const struct smc_handshake *hs)
 	return hs->in != hs->small || hs->header.length <= sizeof(hs->small);
 }
 
+/* How many bytes may be read now, once the header is parsed? */
+static u16 get_limit(const struct smc_handshake *hs)
+{
+	if (hs->header_error || !fits_buffer(hs))
+		return SMC_CLC_HEADER_LEN;
+	return hs->header.length;
+}
+
 /*
- * tcp_read_sock() calls this for each segment. It copies the header, then the rest of the message.
- * A @desc->count of 0 makes TCP stop and keep the rest of the segment.
+ * tcp_read_sock() calls this for each segment. Header and body are copied at once; bytes behind the
+ * message may be copied too, but they are not read. A @desc->count of 0 makes TCP stop and keep
+ * the rest of the segment.
  *
- * Return: number of bytes copied from the segment, or a negative errno
+ * Return: number of bytes read from the segment, or a negative errno
  */
 static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset,
 			size_t len)
 {
 	struct smc_handshake *hs = desc->arg.data;
-	int used = 0, n;
+	size_t room = hs->in == hs->small ? sizeof(hs->small) : hs->header.length;
+	u16 had = hs->have;
+	int err;
 
 	if (!desc->count)
 		return 0;
 	desc->count = 0;
+	if (WARN_ON_ONCE(room < had))
+		return -EINVAL;
+	len = min(len, room - had);
+	err = skb_copy_bits(skb, offset, hs->in + had, len);
+	if (err)
+		return err;
+	hs->have += len;
 	if (hs->have < SMC_CLC_HEADER_LEN) {
-		used = copy_bytes(hs, skb, offset, len, SMC_CLC_HEADER_LEN);
-		if (used < 0)
-			return used;
-		desc->count = hs->have < SMC_CLC_HEADER_LEN;
-		if (desc->count || read_header(hs))
-			return used;
+		desc->count = 1;
+		return len;
 	}
-	if (!fits_buffer(hs))
-		return used;
-	n = copy_bytes(hs, skb, offset + used, len - used, hs->header.length);
-	if (n < 0)
-		return n;
-	desc->count = hs->have < hs->header.length;
-	return used + n;
+	if (had < SMC_CLC_HEADER_LEN)
+		read_header(hs);
+	if (hs->have > get_limit(hs))
+		hs->have = get_limit(hs);
+	desc->count = hs->have < get_limit(hs);
+	return hs->have - had;
 }
 
 /*
@@ -119,7 +115,8 @@ static int allocate_buffer(struct smc_handshake *hs)
 
 static bool is_complete(const struct smc_handshake *hs)
 {
-	return hs->have >= SMC_CLC_HEADER_LEN && hs->have == hs->header.length;
+	return hs->have >= SMC_CLC_HEADER_LEN && !hs->header_error &&
+	       hs->have == hs->header.length;
 }
 
 /**
@@ -144,7 +141,7 @@ int smc_handshake_receive(struct smc_handshake *hs)
 		if (err)
 			return err;
 	}
-	err = smc_clc_parse(hs->in, hs->have, &hs->msg);
+	err = smc_clc_parse(&hs->header, hs->in, hs->have, &hs->msg);
 	hs->have = 0;
 	if (hs->in != hs->small)
 		kfree(hs->in);

@@ -160,6 +160,7 @@ static int build_decline(const struct smc_clc_decline *in, struct smc_writer *w,
 
 /**
  * smc_clc_parse() - parse a message
+ * @header: its header, from smc_clc_parse_header()
  * @buf: exactly one message
  * @len: its length, equal to that in its header
  * @out: result; its contents are undefined on failure
@@ -170,32 +171,29 @@ static int build_decline(const struct smc_clc_decline *in, struct smc_writer *w,
  * Return: 0; -EBADMSG if this is not a CLC message and the connection must end; -EPROTO if the
  * message contradicts itself or the specification.
  */
-int smc_clc_parse(const void *buf, size_t len, struct smc_clc *out)
+int smc_clc_parse(const struct smc_clc_header *header, const void *buf, size_t len,
+		  struct smc_clc *out)
 {
-	struct smc_clc_header header;
 	struct smc_reader r;
 	int err;
 
-	err = smc_clc_parse_header(buf, len, &header);
-	if (err)
-		return err;
-	if (header.length != len || !has_valid_trailer(buf, &header))
+	if (header->length != len || !has_valid_trailer(buf, header))
 		return -EBADMSG;
 
 	memset(out, 0, sizeof(*out));
-	out->type = header.type;
+	out->type = header->type;
 	smc_reader_init(&r, buf, len - SMC_CLC_TRAILER_LEN);
 	smc_skip(&r, SMC_CLC_HEADER_LEN);
 
-	switch (header.type) {
+	switch (header->type) {
 	case SMC_CLC_PROPOSAL:
-		err = smc_clc_parse_proposal(&r, &header, &out->proposal);
+		err = smc_clc_parse_proposal(&r, header, &out->proposal);
 		break;
 	case SMC_CLC_DECLINE:
-		err = parse_decline(&r, &header, &out->decline);
+		err = parse_decline(&r, header, &out->decline);
 		break;
 	default:
-		err = smc_clc_parse_accept(&r, &header, &out->accept);
+		err = smc_clc_parse_accept(&r, header, &out->accept);
 	}
 	if (err)
 		return err;

@@ -357,7 +357,8 @@ struct smc_clc {
 };
 
 int smc_clc_parse_header(const void *buf, size_t len, struct smc_clc_header *out);
-int smc_clc_parse(const void *buf, size_t len, struct smc_clc *out);
+int smc_clc_parse(const struct smc_clc_header *header, const void *buf, size_t len,
+		  struct smc_clc *out);
 int smc_clc_build(const struct smc_clc *in, void *buf, size_t size);
 
 const char *smc_clc_type_name(u8 type);
