@@ -44,6 +44,8 @@ static void try_message(const u8 *data, size_t size)
 	/* Who reads from TCP sees the header first and must come to the same verdict */
 	CHECK(!smc_clc_parse_header(data, SMC_CLC_HEADER_LEN, &again_header));
 	CHECK(!memcmp(&header, &again_header, sizeof(header)));
+	memset(&msg, 0, sizeof(msg));
+	memset(&again, 0, sizeof(again));
 	err = smc_clc_parse(&header, data, size, &msg);
 	CHECK(err == 0 || err == -EBADMSG || err == -EPROTO);
 	if (err)

@@ -39,6 +39,7 @@ static inline int parse_bytes(const void *buf, size_t len, struct smc_clc *out)
 	struct smc_clc_header header;
 	int err = smc_clc_parse_header(buf, len, &header);
 
+	memset(out, 0, sizeof(*out));	/* tests compare all of it */
 	return err ? err : smc_clc_parse(&header, buf, len, out);
 }
 

@@ -163,7 +163,7 @@ static int build_decline(const struct smc_clc_decline *in, struct smc_writer *w,
  * @header: its header, from smc_clc_parse_header()
  * @buf: exactly one message
  * @len: its length, equal to that in its header
- * @out: result; its contents are undefined on failure
+ * @out: result; its contents are undefined on failure, those of other types always
  *
  * Enumerated values such as the MTU are returned as received. The state of the handshake decides
  * which of them are relevant; a reserved value leads to a Decline, not to an error.
@@ -180,19 +180,21 @@ int smc_clc_parse(const struct smc_clc_header *header, const void *buf, size_t l
 	if (header->length != len || !has_valid_trailer(buf, header))
 		return -EBADMSG;
 
-	memset(out, 0, sizeof(*out));
 	out->type = header->type;
 	smc_reader_init(&r, buf, len - SMC_CLC_TRAILER_LEN);
 	smc_skip(&r, SMC_CLC_HEADER_LEN);
 
 	switch (header->type) {
 	case SMC_CLC_PROPOSAL:
+		memset(&out->proposal, 0, sizeof(out->proposal));
 		err = smc_clc_parse_proposal(&r, header, &out->proposal);
 		break;
 	case SMC_CLC_DECLINE:
+		memset(&out->decline, 0, sizeof(out->decline));
 		err = parse_decline(&r, header, &out->decline);
 		break;
 	default:
+		memset(&out->accept, 0, sizeof(out->accept));
 		err = smc_clc_parse_accept(&r, header, &out->accept);
 	}
 	if (err)
