@@ -83,7 +83,7 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 	v2->release = SMC_RELEASE_1;
 	v2->features = SMC_FEATURES;
 	v2->nr_ueids = local->nr_ueids;
-	memcpy(v2->ueids, local->ueids, sizeof(v2->ueids));
+	memcpy(v2->ueids, local->ueids, local->nr_ueids * sizeof(v2->ueids[0]));
 	offer_d2(local, out);
 	offer_r2(local, out);
 	offer_r1(hs, local, out);
@@ -100,9 +100,8 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
  */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 {
-	struct smc_clc msg = { .type = SMC_CLC_PROPOSAL };
-	struct smc_clc_proposal *proposal = &msg.proposal;
-	struct smc_local local;
+	struct smc_clc_proposal *proposal = &hs->sent.proposal;
+	struct smc_local local = {};
 	u32 reason;
 	int err;
 
@@ -115,11 +114,11 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 		return smc_handshake_decline(hs, NULL, local.nr_ism ? SMC_REASON_NO_SEID :
 					     SMC_REASON_NO_DEVICE);
 
-	err = smc_handshake_send(hs, &msg);
+	hs->sent.type = SMC_CLC_PROPOSAL;
+	err = smc_handshake_send(hs, &hs->sent);
 	if (err)
 		return smc_handshake_fail(hs, err);
 	hs->version = proposal->offers & SMC_VARIANTS_V2 ? 2 : 1;
-	hs->sent.proposal = *proposal;
 	return smc_handshake_expect(hs, SMC_CLC_ACCEPT);
 }
 
@@ -175,12 +174,16 @@ static struct smc_group *find_or_create_group(const struct smc_handshake *hs,
 	return smc_group_find(net, key, accept);
 }
 
-/* Save what the Confirm must repeat, before the next message overwrites hs->msg */
+/*
+ * Save what the Confirm must repeat, before the next message overwrites hs->msg. The Proposal is
+ * not needed any more.
+ */
 static void prepare_confirm(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *accept = &hs->msg.accept;
 	struct smc_clc_accept *out = &hs->sent.accept;
 
+	hs->sent.type = SMC_CLC_CONFIRM;
 	memset(out, 0, sizeof(*out));
 	out->variant = accept->variant;
 	out->is_first_contact = accept->is_first_contact;
@@ -216,7 +219,7 @@ static int open_and_attach(struct smc_handshake *hs, const struct smc_transport 
 
 static const struct smc_candidate *get_chosen_device(const struct smc_handshake *hs)
 {
-	return &hs->candidates[smc_variant_mode(hs->msg.accept.variant)].list[hs->choice.device];
+	return &hs->candidates[smc_variant_mode(hs->msg.accept.variant)].list[hs->device];
 }
 
 /* Before the first contact creates a group, the transport resolves the next hop to the server */
@@ -228,6 +231,31 @@ static int resolve_server(struct smc_handshake *hs, const struct smc_group_key *
 		return 0;
 	return smc_conn_resolve(hs->conn, hs->transports[smc_variant_mode(accept->variant)],
 				&key->remote, get_chosen_device(hs), &key->peer);
+}
+
+/* Join or create the group, open the connection and send the Confirm */
+static enum smc_outcome join_group(struct smc_handshake *hs, const struct smc_group_key *key)
+{
+	enum smc_mode mode = smc_variant_mode(hs->msg.accept.variant);
+	const struct smc_transport *transport = hs->transports[mode];
+	struct smc_group *group;
+	int err;
+
+	group = find_or_create_group(hs, transport, get_chosen_device(hs), key);
+	if (!group)
+		return smc_handshake_decline(hs, NULL, SMC_REASON_OUT_OF_SYNC);
+	if (IS_ERR(group))
+		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
+	err = open_and_attach(hs, transport, group, &key->remote);
+	/* The server reset the connection after its Accept; TCP's RST may still be in flight */
+	if (err == -ECONNRESET)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	if (err && err != -EINPROGRESS)
+		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
+	prepare_confirm(hs);
+	if (err)
+		return smc_handshake_await(hs, SMC_PHASE_OPENING);
+	return smc_client_opened(hs);
 }
 
 /**
@@ -246,12 +274,12 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 
 	/* The server chose the version of all further messages (V2-VER-02) */
 	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
-	hs->choice.device = 0;
-	reason = smc_select_check_accept(&hs->sent.proposal, accept, &hs->choice.device);
+	hs->device = 0;
+	reason = smc_select_check_accept(&hs->sent.proposal, accept, &hs->device);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	if (mode == SMC_MODE_R)
-		hs->choice.device = find_proposed_port(hs, accept->variant);
+		hs->device = find_proposed_port(hs, accept->variant);
 	build_group_key(hs, get_chosen_device(hs), &key);
 	if (!hs->transports[mode]->reaches(get_chosen_device(hs), &key.peer))
 		return smc_handshake_decline(hs, NULL, mode == SMC_MODE_R ? SMC_REASON_NO_ROUTE :
@@ -261,7 +289,7 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 		return smc_handshake_await(hs, SMC_PHASE_RESOLVING);
 	if (err)
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
-	return smc_client_resolved(hs);
+	return join_group(hs, &key);
 }
 
 /**
@@ -272,28 +300,10 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
  */
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
 {
-	enum smc_mode mode = smc_variant_mode(hs->msg.accept.variant);
-	const struct smc_transport *transport = hs->transports[mode];
 	struct smc_group_key key;
-	struct smc_group *group;
-	int err;
 
 	build_group_key(hs, get_chosen_device(hs), &key);
-	group = find_or_create_group(hs, transport, get_chosen_device(hs), &key);
-	if (!group)
-		return smc_handshake_decline(hs, NULL, SMC_REASON_OUT_OF_SYNC);
-	if (IS_ERR(group))
-		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
-	err = open_and_attach(hs, transport, group, &key.remote);
-	/* The server reset the connection after its Accept; TCP's RST may still be in flight */
-	if (err == -ECONNRESET)
-		return smc_handshake_fail(hs, -ECONNRESET);
-	if (err && err != -EINPROGRESS)
-		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
-	prepare_confirm(hs);
-	if (err)
-		return smc_handshake_await(hs, SMC_PHASE_OPENING);
-	return smc_client_opened(hs);
+	return join_group(hs, &key);
 }
 
 /**
@@ -307,13 +317,12 @@ enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
  */
 enum smc_outcome smc_client_opened(struct smc_handshake *hs)
 {
-	struct smc_clc msg = { .type = SMC_CLC_CONFIRM, .accept = hs->sent.accept };
 	struct smc_conn *conn = hs->conn;
 	int err;
 
-	conn->transport->conn_describe(conn, &msg.accept);
+	conn->transport->conn_describe(conn, &hs->sent.accept);
 	smc_group_publish(conn->group);
-	err = smc_handshake_send(hs, &msg);
+	err = smc_handshake_send(hs, &hs->sent);
 	if (err)
 		return smc_handshake_fail(hs, err);
 	return smc_handshake_settle(hs);

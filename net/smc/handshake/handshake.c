@@ -36,7 +36,8 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *t
 	hs->in = hs->small;
 	hs->version = 2;
 	hs->started = ktime_get();
-	INIT_LIST_HEAD(&hs->entry.list);
+	if (conn->role == SMC_SERVER)
+		INIT_LIST_HEAD(&hs->entry.list);
 	this_cpu_inc(smc_net(sock_net(conn->sk))->stats->handshakes);
 	smc_object_created(SMC_OBJECT_HANDSHAKE);
 	return hs;
@@ -53,7 +54,7 @@ void smc_handshake_free(struct smc_handshake *hs)
 {
 	enum smc_mode mode;
 
-	if (hs->entry.waits)
+	if (hs->conn->role == SMC_SERVER && hs->entry.waits)
 		smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->entry);
 	for (mode = 0; mode < SMC_MODES; mode++) {
 		const struct smc_transport *transport = hs->transports[mode];

@@ -65,9 +65,11 @@ enum smc_phase {
  * @msg: the last complete message, parsed
  * @transports: by enum smc_mode; holds a reference to the module; NULL if not registered
  * @candidates: by enum smc_mode: our devices, with a reference each
- * @sent: client: our Proposal, later our Confirm; server: our Accept
- * @choice: server: what we chose; client: only @device, the index of our device
+ * @sent: client: our Proposal, later our Confirm
+ * @accept: server: our Accept
+ * @choice: server: what we chose
  * @entry: server: the connection's request to join or form a link group
+ * @device: client: index of our device
  * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
  * @version: format of a Decline: that of the Proposal, later that of the chosen variant
  * @reason: enum smc_reason of SMC_FALLBACK
@@ -93,11 +95,14 @@ struct smc_handshake {
 	const struct smc_transport *transports[SMC_MODES];
 	struct smc_candidates candidates[SMC_MODES];
 	union {
-		struct smc_clc_proposal proposal;
-		struct smc_clc_accept accept;
-	} sent;
-	struct smc_choice choice;
-	struct smc_group_entry entry;
+		struct smc_clc sent;
+		struct {
+			struct smc_clc_accept accept;
+			struct smc_choice choice;
+			struct smc_group_entry entry;
+		};
+	};
+	u8 device;
 	bool is_doomed;
 	u8 version;
 	u32 reason;

@@ -37,7 +37,7 @@ static void list_devices(const struct smc_handshake *hs, u8 variants, struct smc
 /**
  * smc_handshake_local() - collect what this host can offer
  * @hs: the handshake; takes references to transports and devices
- * @local: result; the fields for the server are zero
+ * @local: result; all zero before, and the fields for the server afterwards
  *
  * Called once for each handshake. May sleep.
  */
@@ -47,7 +47,6 @@ void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local)
 	struct smc_eid_set eids;
 	enum smc_mode mode;
 
-	memset(local, 0, sizeof(*local));
 	smc_eid_get(&sn->eids, &eids);
 	local->nr_ueids = eids.nr_ueids;
 	memcpy(local->ueids, eids.ueids, sizeof(eids.ueids));

@@ -112,7 +112,7 @@ static void assume_reach(struct smc_local *local)
 static u32 choose_variant(struct smc_handshake *hs)
 {
 	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
-	struct smc_local local;
+	struct smc_local local = {};
 	u32 reason;
 
 	smc_handshake_local(hs, &local);
@@ -146,7 +146,7 @@ static int resolve_client(struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *accept = &hs->sent.accept;
+	struct smc_clc_accept *accept = &hs->accept;
 	const struct smc_choice *choice = &hs->choice;
 	u32 reason;
 	int err;
@@ -191,7 +191,7 @@ static enum smc_outcome wait_for_group(struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_join(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *accept = &hs->sent.accept;
+	struct smc_clc_accept *accept = &hs->accept;
 	struct smc_group *group;
 	bool first;
 	int err;
@@ -227,8 +227,8 @@ enum smc_outcome smc_server_opened(struct smc_handshake *hs)
 	struct smc_clc msg = { .type = SMC_CLC_ACCEPT };
 	int err;
 
-	hs->conn->transport->conn_describe(hs->conn, &hs->sent.accept);
-	msg.accept = hs->sent.accept;
+	hs->conn->transport->conn_describe(hs->conn, &hs->accept);
+	msg.accept = hs->accept;
 	err = smc_handshake_send(hs, &msg);
 	if (err)
 		return smc_handshake_fail(hs, err);
@@ -248,7 +248,7 @@ enum smc_outcome smc_server_opened(struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason)
 {
-	if (!hs->conn->first_contact && hs->sent.accept.variant & SMC_VARIANTS_R)
+	if (!hs->conn->first_contact && hs->accept.variant & SMC_VARIANTS_R)
 		return smc_handshake_fail(hs, -ECONNRESET);
 	return smc_handshake_decline_late(hs, reason);
 }
@@ -265,7 +265,7 @@ enum smc_outcome smc_server_confirmed(struct smc_handshake *hs)
 	u32 reason;
 	int err;
 
-	reason = smc_select_check_confirm(&hs->choice, &hs->sent.accept, confirm);
+	reason = smc_select_check_confirm(&hs->choice, &hs->accept, confirm);
 	if (reason)
 		return smc_server_refuse(hs, reason);
 	if (confirm->is_first_contact)	/* this connection is alone in the group */
