@@ -98,7 +98,7 @@ void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release)
  */
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 {
-	u8 buf[SMC_CLC_BUILD_MAX];
+	u8 buf[SMC_CLC_BUILD_MAX] __uninitialized;	/* smc_clc_build() writes what is sent */
 	int len = smc_clc_build(msg, buf, sizeof(buf));
 
 	if (WARN_ON_ONCE(len < 0))
