@@ -91,6 +91,17 @@ static void report_up(struct smc_group *group)
 		send_event(group, false);
 }
 
+/* Let idle_work() run at @idle_until. Queued work holds a reference; the caller has another one. */
+static void queue_idle_work(struct smc_groups *groups, struct smc_group *group)
+{
+	long rest = group->idle_until - jiffies;
+
+	lockdep_assert_held(&groups->lock);
+	kref_get(&group->ref);
+	if (mod_delayed_work(smc_wq, &group->idle, max(rest, 0L)))
+		kref_put(&group->ref, free_group);
+}
+
 static void idle_work(struct work_struct *work)
 {
 	struct smc_group *group = container_of(to_delayed_work(work), struct smc_group, idle);
@@ -98,9 +109,13 @@ static void idle_work(struct work_struct *work)
 	bool unlisted = false;
 
 	spin_lock_bh(&groups->lock);
-	/* A connection may have joined and left meanwhile: that starts the time anew */
-	if (!group->conns && time_after_eq(jiffies, group->idle_until))
-		unlisted = smc_table_remove(groups, group);
+	/* With connections, the last one queues the work again */
+	if (!group->conns && !list_empty(&group->list)) {
+		if (time_before(jiffies, group->idle_until))
+			queue_idle_work(groups, group);
+		else
+			unlisted = smc_table_remove(groups, group);
+	}
 	spin_unlock_bh(&groups->lock);
 
 	if (unlisted) {
@@ -508,14 +523,20 @@ void smc_group_publish(struct smc_group *group)
 		report_up(group);
 }
 
+/*
+ * Start the time anew. Work that is queued for an earlier moment stays queued, so that most
+ * connections do not move the timer: idle_work() queues itself for the rest of the time.
+ */
 static void start_idle_time(struct smc_groups *groups, struct smc_group *group, int seconds)
 {
+	unsigned long until = jiffies + (unsigned long)seconds * HZ;
+	bool sooner = time_before(until, group->idle_until);
+
 	lockdep_assert_held(&groups->lock);
 	smc_table_set_idle(groups, group);
-	group->idle_until = jiffies + (unsigned long)seconds * HZ;
-	kref_get(&group->ref);
-	if (mod_delayed_work(smc_wq, &group->idle, (unsigned long)seconds * HZ))
-		kref_put(&group->ref, free_group);	/* the caller has another reference */
+	group->idle_until = until;
+	if (sooner || !delayed_work_pending(&group->idle))
+		queue_idle_work(groups, group);
 }
 
 /**

@@ -69,7 +69,7 @@ struct smc_group_key {
  * @conns: number of connections
  * @rx_bytes: sum of the receive buffers of all connections
  * @reports: 1 after its first event, or after it was unlisted before that event; 2 after both
- * @idle: work that ends the group after a time without connections
+ * @idle: work that ends the group after a time without connections; may run before @idle_until
  * @idle_until: when that time ends, in jiffies; under smc_groups.lock
  * @end: work that ends an unlisted group
  *
