@@ -158,7 +158,7 @@ void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 /* The memory of a closed connection stays until the peer ends it; so limit their number */
 static bool count_orphan(struct smc_conn *conn)
 {
-	struct smc_net *sn = smc_net(sock_net(conn->sk));
+	struct smc_net *sn = conn->sn;
 
 	lockdep_assert_held(&conn->lock);
 	if (atomic_inc_return(&sn->orphans) > READ_ONCE(sn->knobs.max_orphans)) {

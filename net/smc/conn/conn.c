@@ -77,6 +77,7 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 {
 	refcount_set(&conn->refs, 1);
 	conn->sk = sk;
+	conn->sn = smc_net(sock_net(sk));
 	spin_lock_init(&conn->lock);
 	INIT_WORK(&conn->free_work, free_work);
 	conn->cancel_state = get_completed_synchronize_rcu();
@@ -166,7 +167,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	cond_synchronize_rcu(conn->cancel_state);
 	conn->group = group;
 	conn->token = get_random_u32();
-	conn->counters = smc_net(sock_net(conn->sk))->stats->mode[transport->mode];
+	conn->counters = conn->sn->stats->mode[transport->mode];
 	conn->answered = false;
 	conn->declined = false;
 	conn->lost = false;
@@ -218,7 +219,7 @@ err_group:
  */
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
-	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;
+	const struct smc_knobs *knobs = &conn->sn->knobs;
 	u32 had = conn->rx.buffer_bytes;
 	int err = conn->transport->conn_attach(conn, peer);
 
@@ -337,7 +338,7 @@ void smc_conn_free(struct smc_conn *conn)
 	conn->group = NULL;
 	smc_object_destroyed(SMC_OBJECT_CONN);
 	if (conn->orphan)
-		atomic_dec(&smc_net(sock_net(conn->sk))->orphans);
+		atomic_dec(&conn->sn->orphans);
 	if (conn->released)
 		conn->progress(conn);
 	smc_conn_put(conn);

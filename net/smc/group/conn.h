@@ -156,6 +156,7 @@ struct smc_conn_urgent {
  * @refs: references, see above
  * @release: called after the last reference was dropped; any context; constant
  * @sk: the TCP socket; constant. Its reference lasts as long as the connection
+ * @sn: state of the namespace of @sk; constant
  * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
  *	RCU
  * @account: account for the buffers, see group/buffer.c; constant
@@ -209,6 +210,7 @@ struct smc_conn {
 	refcount_t refs;
 	void (*release)(struct smc_conn *conn);
 	struct sock *sk;
+	struct smc_net *sn;
 	struct socket_wq __rcu *wq;
 	struct sock *account;
 	u64 __percpu *counters;

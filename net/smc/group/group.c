@@ -44,7 +44,7 @@ static atomic_t next_id;
 static void free_group(struct kref *ref)
 {
 	struct smc_group *group = container_of(ref, struct smc_group, ref);
-	atomic_t *alive = &smc_net(group->net)->groups.alive;
+	atomic_t *alive = &group->sn->groups.alive;
 
 	group->transport->group_close(group);
 	kfree(group);
@@ -61,7 +61,7 @@ static void put_group(struct smc_group *group)
 
 static struct smc_groups *get_groups(const struct smc_group *group)
 {
-	return &smc_net(group->net)->groups;
+	return &group->sn->groups;
 }
 
 /*
@@ -193,6 +193,7 @@ static struct smc_group *alloc_group(struct net *net, const struct smc_group_key
 		return NULL;
 	group->key = *key;
 	group->net = net;
+	group->sn = smc_net(net);
 	group->transport = transport;
 	group->id = atomic_add_return(0x100, &next_id);
 	group->local = candidate->address;
@@ -224,7 +225,7 @@ static bool has_bad_path(struct net *net, const struct smc_group_key *key,
 
 static struct smc_group_caps read_caps(const struct smc_group *group)
 {
-	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
+	const struct smc_knobs *knobs = &group->sn->knobs;
 
 	return (struct smc_group_caps) {
 		.all = READ_ONCE(knobs->max_groups),
@@ -379,10 +380,9 @@ static bool may_form(struct smc_groups *groups, const struct smc_group_entry *en
  * Wait for a group that is being formed, or form @fresh. Return: the group, NULL if the caller has
  * to allocate @fresh, or an ERR_PTR.
  */
-static struct smc_group *form_group(struct net *net, struct smc_group_entry *entry,
-				    struct smc_group *fresh)
+static struct smc_group *form_group(struct net *net, struct smc_groups *groups,
+				    struct smc_group_entry *entry, struct smc_group *fresh)
 {
-	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *group;
 	unsigned int nr;
 	int err;
@@ -411,17 +411,16 @@ static struct smc_group *form_group(struct net *net, struct smc_group_entry *ent
  * Join a group, wait for one, or form @fresh. A doubted group is joined only if no other one can be
  * formed. Return: the group, NULL if the caller has to allocate @fresh, or an ERR_PTR.
  */
-static struct smc_group *find_or_form(struct net *net, struct smc_group_entry *entry,
-				      struct smc_group *fresh)
+static struct smc_group *find_or_form(struct net *net, struct smc_groups *groups,
+				      struct smc_group_entry *entry, struct smc_group *fresh)
 {
-	struct smc_groups *groups = &smc_net(net)->groups;
 	struct smc_group *found, *formed;
 
 	lockdep_assert_held(&groups->lock);
 	list_del_init(&entry->list);
 	found = smc_table_find(groups, &entry->key, NULL);
 	if (!found || found->is_doubted) {
-		formed = form_group(net, entry, fresh);
+		formed = form_group(net, groups, entry, fresh);
 		if (!found || !IS_ERR(formed) || formed == ERR_PTR(-EINPROGRESS))
 			return formed;
 	}
@@ -450,7 +449,7 @@ struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry
 
 	*first = false;
 	spin_lock_bh(&groups->lock);
-	group = find_or_form(net, entry, NULL);
+	group = find_or_form(net, groups, entry, NULL);
 	spin_unlock_bh(&groups->lock);
 	if (group)
 		return group;
@@ -460,7 +459,7 @@ struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_bh(&groups->lock);
-	group = find_or_form(net, entry, fresh);
+	group = find_or_form(net, groups, entry, fresh);
 	spin_unlock_bh(&groups->lock);
 	*first = group == fresh;
 	if (!*first) {
@@ -547,7 +546,7 @@ static void start_idle_time(struct smc_groups *groups, struct smc_group *group, 
  */
 void smc_group_leave(struct smc_group *group)
 {
-	const struct smc_knobs *knobs = &smc_net(group->net)->knobs;
+	const struct smc_knobs *knobs = &group->sn->knobs;
 	int delay = READ_ONCE(knobs->idle_timeout[group->transport->mode]);
 	struct smc_groups *groups = get_groups(group);
 	bool formed = true;

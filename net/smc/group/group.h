@@ -15,6 +15,8 @@
 
 #include "transport.h"
 
+struct smc_net;
+
 /**
  * struct smc_group_key - which connections can share a group
  * @role: local role
@@ -42,6 +44,7 @@ struct smc_group_key {
  * struct smc_group - a link group
  * @key: which connections may join; constant
  * @net: namespace; constant. Without a reference: the namespace ends the group and waits for that
+ * @sn: its state; constant
  * @transport: constant
  * @device: private data of the transport, with a reference: struct smc_ism_device or
  *	struct smcr_group; constant
@@ -78,6 +81,7 @@ struct smc_group_key {
 struct smc_group {
 	struct smc_group_key key;
 	struct net *net;
+	struct smc_net *sn;
 	const struct smc_transport *transport;
 	void *device;
 	u32 id;

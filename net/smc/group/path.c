@@ -88,7 +88,7 @@ void smc_path_failed(const struct smc_group *group, enum smc_path_failure failur
 		.peer	= group->key.peer.gid,
 		.remote	= group->key.remote,
 	};
-	struct smc_net *sn = smc_net(group->net);
+	struct smc_net *sn = group->sn;
 	int seconds = READ_ONCE(sn->knobs.path_retry_time);
 	struct smc_paths *paths = &sn->paths;
 	bool turned_bad = false;

@@ -145,7 +145,7 @@ static int d_conn_open(struct smc_conn *conn)
 	el->dev = group->device;
 	el->dmb.bytes = conn->rx.granted;
 	el->dmb.passive = conn->role == SMC_SERVER;
-	el->dmb.share = smc_net(sock_net(conn->sk))->share;
+	el->dmb.share = conn->sn->share;
 	el->dmb.peer.gid = group->key.peer.ism.gid;
 	el->dmb.peer.gid_ext = group->key.peer.ism.gid_ext;
 	el->dmb.signalled = d_signalled;
