@@ -79,7 +79,7 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 {
 	struct smc_clc_proposal_v2 *v2 = &out->v2;
 
-	out->peer_id = smc_net(sock_net(hs->conn->sk))->peer_id;
+	out->peer_id = hs->conn->sn->peer_id;
 	v2->release = SMC_RELEASE_1;
 	v2->features = SMC_FEATURES;
 	v2->nr_ueids = local->nr_ueids;

@@ -38,7 +38,7 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *t
 	hs->started = ktime_get();
 	if (conn->role == SMC_SERVER)
 		INIT_LIST_HEAD(&hs->entry.list);
-	this_cpu_inc(smc_net(sock_net(conn->sk))->stats->handshakes);
+	this_cpu_inc(conn->sn->stats->handshakes);
 	smc_object_created(SMC_OBJECT_HANDSHAKE);
 	return hs;
 }
@@ -68,7 +68,7 @@ void smc_handshake_free(struct smc_handshake *hs)
 	}
 	if (hs->in != hs->small)
 		kfree(hs->in);
-	this_cpu_dec(smc_net(sock_net(hs->conn->sk))->stats->handshakes);
+	this_cpu_dec(hs->conn->sn->stats->handshakes);
 	kfree(hs);
 	smc_object_destroyed(SMC_OBJECT_HANDSHAKE);
 }
@@ -167,7 +167,7 @@ u32 smc_handshake_excluded(struct sock *tcp)
 
 static void set_phase(struct smc_handshake *hs, enum smc_phase phase, int factor)
 {
-	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
+	struct smc_net *sn = hs->conn->sn;
 
 	hs->phase = phase;
 	hs->since = jiffies;
@@ -248,7 +248,7 @@ enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct sm
 	decline->version = hs->version >= 2 ? 2 : 1;
 	decline->extended = decline->version == 2;
 	decline->out_of_sync = reason == SMC_REASON_OUT_OF_SYNC;
-	decline->peer_id = smc_net(sock_net(hs->conn->sk))->peer_id;
+	decline->peer_id = hs->conn->sn->peer_id;
 	decline->diagnosis = reason;
 	decline->os = SMC_OS_LINUX;
 	if (why) {

@@ -43,7 +43,7 @@ static void list_devices(const struct smc_handshake *hs, u8 variants, struct smc
  */
 void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local)
 {
-	struct smc_net *sn = smc_net(sock_net(hs->conn->sk));
+	struct smc_net *sn = hs->conn->sn;
 	struct smc_eid_set eids;
 	enum smc_mode mode;
 

@@ -21,7 +21,7 @@ static void choose_buffer_size(struct smc_conn *conn, const struct sock *sk)
 	bool chosen = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
 
 	smc_conn_want(conn, chosen ? sk->sk_rcvbuf / 2 :
-				     READ_ONCE(smc_net(sock_net(sk))->knobs.rmem), chosen);
+				     READ_ONCE(conn->sn->knobs.rmem), chosen);
 }
 
 static void count_connection(const struct smc_conn *conn)
@@ -73,9 +73,7 @@ static void activate_sock(struct smc_sock *smc)
 /* TCP is reset, and the sock is as after a connect() of TCP that has failed */
 static void fail_handshake(struct smc_sock *smc, int error)
 {
-	struct sock *sk = smc->conn.sk;
-
-	this_cpu_inc(smc_net(sock_net(sk))->stats->handshake_errors[smc->conn.role]);
+	this_cpu_inc(smc->conn.sn->stats->handshake_errors[smc->conn.role]);
 	restore_rcvlowat(smc);
 	smc_close_reset_tcp(smc, -error);
 	/* Not before the RST: a peer that misses the buffer would decline, and go on with TCP */
@@ -107,7 +105,7 @@ static void finish_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 
 	trace_smc_handshake(sk, smc->conn.role, outcome, reason, us);
 	if (outcome == SMC_CONNECTED)
-		smc_stats_handshake_took(smc_net(sock_net(sk))->stats, us);
+		smc_stats_handshake_took(smc->conn.sn->stats, us);
 	free_handshake(smc);
 	switch (outcome) {
 	case SMC_CONNECTED:

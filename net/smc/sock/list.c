@@ -56,7 +56,7 @@ static void insert_entry(struct smc_net *sn, struct smc_listed *listed)
 /* Add a new socket. Any context. */
 void smc_list_add(struct smc_sock *smc)
 {
-	struct smc_net *sn = smc_net(sock_net(smc->conn.sk));
+	struct smc_net *sn = smc->conn.sn;
 	unsigned long flags;
 
 	spin_lock_irqsave(&sn->socks_lock, flags);
@@ -67,7 +67,7 @@ void smc_list_add(struct smc_sock *smc)
 /* Remove a socket from the list, if it is there. Any context. */
 void smc_list_remove(struct smc_sock *smc)
 {
-	struct smc_net *sn = smc_net(sock_net(smc->conn.sk));
+	struct smc_net *sn = smc->conn.sn;
 	struct rb_node *node = &smc->listed.node;
 	unsigned long flags;
 
