@@ -93,14 +93,14 @@ struct smc_dmb_map {
  * @register_dmb: Allocate and register memory. May sleep. Returns 0, -ENOMEM, or -ENOBUFS at
  *	a limit.
  * @unregister_dmb: Prevent the peer from attaching the DMB. The device frees the memory when
- *	no peer is attached any more. The caller may free the struct after a grace period. Does not
- *	sleep.
+ *	no peer is attached any more. The caller may free the struct after a grace period. Process
+ *	context; does not sleep.
  * @attach_dmb: Map the DMB with this token for the owner of @dmb. Only the peer for whom the
  *	DMB was registered may attach it, and only once. The two DMBs must be a pair: exactly one
  *	of them is passive, and if that is @dmb, the owner of the other one has attached it before.
  *	May sleep. Returns 0, -ENOENT, -EPERM, -EBUSY, or an error of register_dmb.
  * @detach_dmb: Stop using the peer's DMB. @written is the number of bytes from its start that
- *	may have been changed. Does not sleep.
+ *	may have been changed. Process context; does not sleep.
  * @signal: Call the owner's @signalled, if the DMB is still registered. The owner then sees
  *	all writes made before. The caller may be in an RCU read-side critical section that began
  *	before @detach_dmb; the device may then ignore the call, or call @signalled for the DMB

@@ -98,7 +98,7 @@ struct registration {
 	struct rcu_head rcu;
 };
 
-static DEFINE_SPINLOCK(lock);	/* protects tokens, pools, pooled_bytes */
+static DEFINE_SPINLOCK(lock);	/* protects tokens, pools, pooled_bytes; process context */
 static DEFINE_HASHTABLE(tokens, 12);
 static struct list_head pools[SMC_BUFFER_CLASSES];
 static unsigned long pooled_bytes;
@@ -152,11 +152,11 @@ static void pools_drain(void)
 	LIST_HEAD(drained);
 	int i;
 
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	for (i = 0; i < SMC_BUFFER_CLASSES; i++)
 		list_splice_init(&pools[i], &drained);
 	WRITE_ONCE(pooled_bytes, 0);
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	list_for_each_entry_safe(mem, next, &drained, pool) {
 		if (poll_state_synchronize_rcu(mem->idle))
 			memory_free(mem);
@@ -198,13 +198,13 @@ static struct memory *pool_take(u32 bytes)
 	struct list_head *pool = &pools[get_class(bytes)];
 	struct memory *mem;
 
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	mem = list_first_entry_or_null(pool, struct memory, pool);
 	if (mem) {
 		list_del(&mem->pool);
 		WRITE_ONCE(pooled_bytes, pooled_bytes - mem->bytes);
 	}
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	/* Zeroed before it was pooled; KASAN does not detect a write to pooled memory */
 	if (IS_ENABLED(CONFIG_KASAN) && mem)
 		WARN_ON_ONCE(memchr_inv(mem->addr, 0, mem->bytes));
@@ -217,13 +217,13 @@ static bool pool_give(struct memory *mem)
 	bool taken = false;
 
 	mem->idle = get_state_synchronize_rcu();
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	if (pooled_bytes + mem->bytes <= min(POOL_LIMIT, smc_memory_limit() / 8)) {
 		list_add(&mem->pool, &pools[get_class(mem->bytes)]);
 		WRITE_ONCE(pooled_bytes, pooled_bytes + mem->bytes);
 		taken = true;
 	}
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	return taken;
 }
 
@@ -312,9 +312,9 @@ static void fill_dmb(const struct registration *reg, struct smc_dmb *dmb)
 
 static void list_registration(struct registration *reg)
 {
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	hash_add(tokens, &reg->node, reg->token);
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 }
 
 static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
@@ -378,10 +378,10 @@ static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
 	struct registration *reg = dmb->priv;
 
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	hash_del(&reg->node);
 	charge_user(reg);
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	rcu_assign_pointer(reg->owner, NULL);
 	notify_user(reg);
 	registration_put(reg);
@@ -418,7 +418,7 @@ static struct registration *claim_registration(struct smc_ism_device *dev,
 {
 	struct registration *other;
 
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	other = find_registration(token);
 	if (!other) {
 		other = ERR_PTR(-ENOENT);
@@ -430,7 +430,7 @@ static struct registration *claim_registration(struct smc_ism_device *dev,
 		other->attached = true;
 		refcount_inc(&other->refs);
 	}
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	return other;
 }
 
@@ -443,7 +443,7 @@ static int set_user(struct registration *other, const struct registration *own,
 {
 	int err = -ENOENT;
 
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	if (hash_hashed(&other->node)) {
 		other->user_token = own->token;
 		other->user_share = own->share;
@@ -451,7 +451,7 @@ static int set_user(struct registration *other, const struct registration *own,
 		rcu_assign_pointer(other->user, map);
 		err = 0;
 	}
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	return err;
 }
 
@@ -488,10 +488,10 @@ static void lo_detach_dmb(struct smc_ism_device *dev, struct smc_dmb_map *map, u
 	struct registration *reg = map->priv;
 	struct smc_share *share;
 
-	spin_lock_bh(&lock);
+	spin_lock(&lock);
 	share = reg->user_share;
 	reg->user_share = NULL;
-	spin_unlock_bh(&lock);
+	spin_unlock(&lock);
 	rcu_assign_pointer(reg->user, NULL);
 	reg->memory->written = min(written, reg->memory->bytes);
 	registration_put(reg);
