@@ -30,7 +30,7 @@ static bool claim_free(struct smc_conn *conn)
 	if (conn->state != SMC_CLOSE_CLOSED || !conn->released || conn->freeing ||
 	    !conn->transport)
 		return false;
-	conn->freeing = true;
+	WRITE_ONCE(conn->freeing, true);
 	return true;
 }
 
@@ -42,7 +42,8 @@ static bool claim_free(struct smc_conn *conn)
  *
  * conn->lock is held. Does not sleep.
  *
- * Return: set of enum smc_close_action for smc_close_finish().
+ * Return: set of enum smc_close_action for smc_close_finish(); SMC_CLOSE_FREE only if the memory is
+ * due, and then only once.
  */
 u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 {
@@ -75,6 +76,8 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 		smc_conn_count(conn, SMC_STAT_ABORT_TIMEOUT, 1);
 	if (step.actions & SMC_CLOSE_RESET)
 		trace_smc_abort(sk, event, error);
+	if (step.actions & SMC_CLOSE_FREE && !claim_free(conn))
+		step.actions &= ~SMC_CLOSE_FREE;
 	return step.actions;
 }
 
@@ -87,8 +90,6 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
  */
 void smc_close_finish(struct smc_conn *conn, u8 actions)
 {
-	bool free;
-
 	if (actions & (SMC_CLOSE_SEND_DONE | SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_SEND_ABORT))
 		smc_cdc_kick(conn);
 	if (actions & SMC_CLOSE_RESET) {
@@ -100,12 +101,7 @@ void smc_close_finish(struct smc_conn *conn, u8 actions)
 		smc_conn_signal_owner(conn, SOCK_WAKE_WAITD, both ? POLL_HUP : POLL_IN);
 	}
 
-	if (!(actions & SMC_CLOSE_FREE))
-		return;
-	spin_lock_bh(&conn->lock);
-	free = claim_free(conn);
-	spin_unlock_bh(&conn->lock);
-	if (free)
+	if (actions & SMC_CLOSE_FREE)
 		smc_conn_free_later(conn);
 }
 
@@ -256,6 +252,8 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 	u8 actions = 0;
 	bool alive;
 
+	if (READ_ONCE(conn->freeing))	/* the usual case; never reset before a grace period */
+		return;
 	smc_conn_signalled(conn);
 	spin_lock_bh(&conn->lock);
 	alive = !conn->freeing;

@@ -312,7 +312,7 @@ void smc_conn_cancel(struct smc_conn *conn)
 		smc_group_discard(conn->group);
 	spin_lock_bh(&conn->lock);
 	conn->state = SMC_CLOSE_CLOSED;
-	conn->freeing = true;
+	WRITE_ONCE(conn->freeing, true);
 	spin_unlock_bh(&conn->lock);
 	smc_conn_free(conn);
 	conn->cancel_state = start_poll_synchronize_rcu();
