@@ -9,7 +9,6 @@
  */
 
 #include <linux/module.h>
-#include <linux/random.h>
 
 #include "../group/buffer.h"
 #include "../group/group.h"
@@ -166,7 +165,6 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	/* The peer of a cancelled connection may still signal. Wait until no such signal runs. */
 	cond_synchronize_rcu(conn->cancel_state);
 	conn->group = group;
-	conn->token = get_random_u32();
 	conn->counters = conn->sn->stats->mode[transport->mode];
 	conn->answered = false;
 	conn->declined = false;

@@ -176,7 +176,8 @@ struct smc_conn_urgent {
  * @declined: the peer has declined the connection in the handshake
  * @lost: the path to the peer is gone; @lock
  * @peer_gone: the peer's end of the connection does not exist any more; @lock
- * @token: local alert token, by which the peer names this connection; constant after conn_open()
+ * @token: local alert token, by which the peer names this connection (SMC-R); for monitoring, the
+ *	lower half of the DMB token (SMC-D). Set by conn_open(), then constant
  * @peer_token: the peer's alert token
  * @lock: protects the fields marked @lock; taken with bottom halves off. No other lock of the
  *	module is taken inside it, except by the transport's cdc_post

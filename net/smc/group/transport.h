@@ -201,7 +201,8 @@ struct smc_conn_ends {
  *	devices.
  *
  * @conn_open: Give the connection a receive element of conn->rx.granted bytes or less, if possible;
- *	the caller adjusts the charge to the actual size. Set rx.base, rx.ring and rx.buffer_bytes.
+ *	the caller adjusts the charge to the actual size. Set token, rx.base, rx.ring and
+ *	rx.buffer_bytes.
  *	From now on only the peer writes to the element, once it knows it. A server may leave this
  *	to @conn_attach, if it can trust only a peer that has attached the element. May sleep.
  *	Returns 0, -EINPROGRESS while the peer must learn of new memory, or another negative errno,

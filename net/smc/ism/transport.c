@@ -159,6 +159,7 @@ static int d_conn_open(struct smc_conn *conn)
 	}
 
 	conn->priv = el;
+	conn->token = el->dmb.token;
 	if (el->dmb.addr)
 		set_receive_ring(conn);
 	return 0;

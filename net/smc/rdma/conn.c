@@ -55,8 +55,9 @@ static int enlist(struct smcr_conn *rc)
 	int err = 0;
 
 	spin_lock_bh(&rg->lock);
-	while (find(rg, conn->token))
+	do {
 		conn->token = get_random_u32();
+	} while (find(rg, conn->token));
 	rc->token = conn->token;
 	if (rg->nr_conns < rg->max_conns) {
 		rg->nr_conns++;
