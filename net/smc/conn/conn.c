@@ -104,7 +104,7 @@ static int adjust_charge(struct smc_conn *conn)
 	u32 bytes = conn->rx.buffer_bytes;
 	int err = 0;
 
-	if (!bytes)
+	if (!bytes || bytes == conn->rx.granted)
 		return 0;
 	if (bytes > conn->rx.granted)
 		err = smc_buffer_charge(conn, bytes - conn->rx.granted);

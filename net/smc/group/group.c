@@ -269,14 +269,16 @@ static void evict_forming(struct smc_groups *groups, const struct smc_group *fre
 
 /*
  * The group is formed, or will not be: let the waiting connections call smc_group_enter() again. No
- * connection begins to wait from now on. A woken connection may stop waiting, or wait for another
- * group, before this function returns.
+ * connection begins to wait from now on: the caller has made sure of that under the groups' lock. A
+ * woken connection may stop waiting, or wait for another group, before this function returns.
  */
 static void wake_waiting(struct smc_groups *groups, struct smc_group *group)
 {
 	struct smc_group_entry *entry;
 	unsigned int nr;
 
+	if (list_empty_careful(&group->waiting))
+		return;
 	do {
 		spin_lock_bh(&groups->lock);
 		for (nr = 0; nr < WAKE_AT_ONCE && !list_empty(&group->waiting); nr++) {
