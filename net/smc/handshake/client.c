@@ -100,7 +100,7 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
  */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 {
-	struct smc_clc_proposal *proposal = &hs->sent.proposal;
+	struct smc_clc_proposal *proposal = &hs->client.sent.proposal;
 	struct smc_local local = {};
 	u32 reason;
 	int err;
@@ -114,8 +114,8 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 		return smc_handshake_decline(hs, NULL, local.nr_ism ? SMC_REASON_NO_SEID :
 					     SMC_REASON_NO_DEVICE);
 
-	hs->sent.type = SMC_CLC_PROPOSAL;
-	err = smc_handshake_send(hs, &hs->sent);
+	hs->client.sent.type = SMC_CLC_PROPOSAL;
+	err = smc_handshake_send(hs, &hs->client.sent);
 	if (err)
 		return smc_handshake_fail(hs, err);
 	hs->version = proposal->offers & SMC_VARIANTS_V2 ? 2 : 1;
@@ -126,7 +126,7 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 static u8 find_proposed_port(const struct smc_handshake *hs, u8 variant)
 {
 	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
-	const struct smc_clc_proposal *proposal = &hs->sent.proposal;
+	const struct smc_clc_proposal *proposal = &hs->client.sent.proposal;
 	const struct smc_gid *gid = variant == SMC_VARIANT_R2 ? &proposal->v2.roce_gid :
 								&proposal->gid;
 	u8 i;
@@ -141,7 +141,7 @@ static u8 find_proposed_port(const struct smc_handshake *hs, u8 variant)
 static void build_group_key(const struct smc_handshake *hs, const struct smc_candidate *candidate,
 			    struct smc_group_key *key)
 {
-	const struct smc_clc_accept *accept = &hs->msg.accept;
+	const struct smc_clc_accept *accept = &hs->client.accept;
 
 	memset(key, 0, sizeof(*key));
 	key->role = SMC_CLIENT;
@@ -165,7 +165,7 @@ static struct smc_group *find_or_create_group(const struct smc_handshake *hs,
 					      const struct smc_candidate *candidate,
 					      const struct smc_group_key *key)
 {
-	const struct smc_clc_accept *accept = &hs->msg.accept;
+	const struct smc_clc_accept *accept = &hs->client.accept;
 	struct net *net = sock_net(hs->conn->sk);
 
 	if (accept->is_first_contact)
@@ -175,15 +175,15 @@ static struct smc_group *find_or_create_group(const struct smc_handshake *hs,
 }
 
 /*
- * Save what the Confirm must repeat, before the next message overwrites hs->msg. The Proposal is
- * not needed any more.
+ * Repeat the values of the Accept. The Confirm overwrites the Proposal, which was needed only to
+ * check the Accept.
  */
 static void prepare_confirm(struct smc_handshake *hs)
 {
-	const struct smc_clc_accept *accept = &hs->msg.accept;
-	struct smc_clc_accept *out = &hs->sent.accept;
+	const struct smc_clc_accept *accept = &hs->client.accept;
+	struct smc_clc_accept *out = &hs->client.sent.accept;
 
-	hs->sent.type = SMC_CLC_CONFIRM;
+	hs->client.sent.type = SMC_CLC_CONFIRM;
 	memset(out, 0, sizeof(*out));
 	out->variant = accept->variant;
 	out->is_first_contact = accept->is_first_contact;
@@ -203,7 +203,7 @@ static void prepare_confirm(struct smc_handshake *hs)
 static int open_and_attach(struct smc_handshake *hs, const struct smc_transport *transport,
 			   struct smc_group *group, const struct in6_addr *remote)
 {
-	const struct smc_clc_accept *accept = &hs->msg.accept;
+	const struct smc_clc_accept *accept = &hs->client.accept;
 	int opened, err;
 
 	hs->conn->first_contact = accept->is_first_contact;
@@ -219,13 +219,13 @@ static int open_and_attach(struct smc_handshake *hs, const struct smc_transport 
 
 static const struct smc_candidate *get_chosen_device(const struct smc_handshake *hs)
 {
-	return &hs->candidates[smc_variant_mode(hs->msg.accept.variant)].list[hs->device];
+	return &hs->candidates[smc_variant_mode(hs->client.accept.variant)].list[hs->device];
 }
 
 /* Before the first contact creates a group, the transport resolves the next hop to the server */
 static int resolve_server(struct smc_handshake *hs, const struct smc_group_key *key)
 {
-	const struct smc_clc_accept *accept = &hs->msg.accept;
+	const struct smc_clc_accept *accept = &hs->client.accept;
 
 	if (!accept->is_first_contact)
 		return 0;
@@ -236,7 +236,7 @@ static int resolve_server(struct smc_handshake *hs, const struct smc_group_key *
 /* Join or create the group, open the connection and send the Confirm */
 static enum smc_outcome join_group(struct smc_handshake *hs, const struct smc_group_key *key)
 {
-	enum smc_mode mode = smc_variant_mode(hs->msg.accept.variant);
+	enum smc_mode mode = smc_variant_mode(hs->client.accept.variant);
 	const struct smc_transport *transport = hs->transports[mode];
 	struct smc_group *group;
 	int err;
@@ -252,7 +252,6 @@ static enum smc_outcome join_group(struct smc_handshake *hs, const struct smc_gr
 		return smc_handshake_fail(hs, -ECONNRESET);
 	if (err && err != -EINPROGRESS)
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
-	prepare_confirm(hs);
 	if (err)
 		return smc_handshake_await(hs, SMC_PHASE_OPENING);
 	return smc_client_opened(hs);
@@ -260,22 +259,23 @@ static enum smc_outcome join_group(struct smc_handshake *hs, const struct smc_gr
 
 /**
  * smc_client_accepted() - check the server's Accept
- * @hs: the handshake; hs->msg is the Accept
+ * @hs: the handshake
+ * @accept: the Accept
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
+enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_clc_accept *accept)
 {
-	const struct smc_clc_accept *accept = &hs->msg.accept;
 	enum smc_mode mode = smc_variant_mode(accept->variant);
 	struct smc_group_key key;
 	u32 reason;
 	int err;
 
+	hs->client.accept = *accept;
 	/* The server chose the version of all further messages (V2-VER-02) */
 	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
 	hs->device = 0;
-	reason = smc_select_check_accept(&hs->sent.proposal, accept, &hs->device);
+	reason = smc_select_check_accept(&hs->client.sent.proposal, accept, &hs->device);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	if (mode == SMC_MODE_R)
@@ -294,7 +294,7 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs)
 
 /**
  * smc_client_resolved() - join or create the group and open the connection
- * @hs: the handshake; hs->msg is still the Accept
+ * @hs: the handshake; the Accept was checked
  *
  * Return: the new state of the handshake.
  */
@@ -320,9 +320,10 @@ enum smc_outcome smc_client_opened(struct smc_handshake *hs)
 	struct smc_conn *conn = hs->conn;
 	int err;
 
-	conn->transport->conn_describe(conn, &hs->sent.accept);
+	prepare_confirm(hs);
+	conn->transport->conn_describe(conn, &hs->client.sent.accept);
 	smc_group_publish(conn->group);
-	err = smc_handshake_send(hs, &hs->sent);
+	err = smc_handshake_send(hs, &hs->client.sent);
 	if (err)
 		return smc_handshake_fail(hs, err);
 	return smc_handshake_settle(hs);

@@ -15,6 +15,19 @@
 #include "ipsec.h"
 
 /**
+ * smc_handshake_gfp() - how to allocate memory of a handshake
+ * @conn: the future SMC connection, with role set
+ *
+ * Like TCP, a server accepts connections beyond the limit of its memory cgroup.
+ *
+ * Return: flags of kmalloc().
+ */
+gfp_t smc_handshake_gfp(const struct smc_conn *conn)
+{
+	return GFP_KERNEL_ACCOUNT | (conn->role == SMC_SERVER ? __GFP_NOFAIL : 0);
+}
+
+/**
  * smc_handshake_create() - allocate a handshake
  * @conn: the future SMC connection, with role and rx.wanted set
  * @tcp: its TCP connection
@@ -25,10 +38,9 @@
  */
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp)
 {
-	/* Like TCP, a server accepts connections beyond the limit of its memory cgroup */
-	gfp_t no_fail = conn->role == SMC_SERVER ? __GFP_NOFAIL : 0;
-	struct smc_handshake *hs = kzalloc(sizeof(*hs), GFP_KERNEL_ACCOUNT | no_fail);
+	struct smc_handshake *hs = kzalloc(sizeof(*hs), smc_handshake_gfp(conn));
 
+	BUILD_BUG_ON(sizeof(*hs) > SMC_HANDSHAKE_MAX);
 	if (!hs)
 		return NULL;
 	hs->conn = conn;
@@ -37,7 +49,7 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *t
 	hs->version = 2;
 	hs->started = ktime_get();
 	if (conn->role == SMC_SERVER)
-		INIT_LIST_HEAD(&hs->entry.list);
+		INIT_LIST_HEAD(&hs->server.entry.list);
 	this_cpu_inc(conn->sn->stats->handshakes);
 	smc_object_created(SMC_OBJECT_HANDSHAKE);
 	return hs;
@@ -54,8 +66,8 @@ void smc_handshake_free(struct smc_handshake *hs)
 {
 	enum smc_mode mode;
 
-	if (hs->conn->role == SMC_SERVER && hs->entry.waits)
-		smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->entry);
+	if (hs->conn->role == SMC_SERVER && hs->server.entry.waits)
+		smc_group_stop_waiting(sock_net(hs->conn->sk), &hs->server.entry);
 	for (mode = 0; mode < SMC_MODES; mode++) {
 		const struct smc_transport *transport = hs->transports[mode];
 
@@ -284,10 +296,9 @@ static void report_group(const struct smc_conn *conn)
 		smc_group_blame(conn->group, conn->other_address);
 }
 
-static enum smc_outcome handle_decline(struct smc_handshake *hs)
+static enum smc_outcome handle_decline(struct smc_handshake *hs,
+				       const struct smc_clc_decline *decline)
 {
-	const struct smc_clc_decline *decline = &hs->msg.decline;
-
 	hs->peer_diagnosis = decline->diagnosis;
 	if (!hs->is_doomed)	/* else this side has recorded the path already */
 		record_failed_path(hs, decline->diagnosis);
@@ -310,10 +321,11 @@ static enum smc_outcome handle_decline(struct smc_handshake *hs)
  */
 enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason)
 {
-	int err = smc_handshake_receive(hs);
+	struct smc_clc msg __uninitialized;
+	int err = smc_handshake_receive(hs, &msg);
 
-	if (!err && hs->msg.type == SMC_CLC_DECLINE)
-		return handle_decline(hs);
+	if (!err && msg.type == SMC_CLC_DECLINE)
+		return handle_decline(hs, &msg.decline);
 	if ((err == -EAGAIN || err == -ENODATA) && !hs->have)
 		return smc_handshake_decline(hs, NULL, reason);
 	return smc_handshake_fail(hs, -ECONNRESET);
@@ -372,23 +384,23 @@ enum smc_outcome smc_handshake_settle(struct smc_handshake *hs)
 	return start_conn(hs);
 }
 
-static enum smc_outcome handle_message(struct smc_handshake *hs)
+static enum smc_outcome handle_message(struct smc_handshake *hs, const struct smc_clc *msg)
 {
-	trace_smc_clc(hs->conn->sk, false, hs->msg.type);
-	if (hs->msg.type == SMC_CLC_DECLINE)
-		return handle_decline(hs);
+	trace_smc_clc(hs->conn->sk, false, msg->type);
+	if (msg->type == SMC_CLC_DECLINE)
+		return handle_decline(hs, &msg->decline);
 	/* Simultaneous open, or a socket connected to itself: two clients and no server */
-	if (hs->expected == SMC_CLC_ACCEPT && hs->msg.type == SMC_CLC_PROPOSAL)
+	if (hs->expected == SMC_CLC_ACCEPT && msg->type == SMC_CLC_PROPOSAL)
 		return fall_back(hs, SMC_REASON_MODE);
-	if (hs->msg.type != hs->expected)
+	if (msg->type != hs->expected)
 		return smc_handshake_fail(hs, -ECONNRESET);
 	switch (hs->expected) {
 	case SMC_CLC_ACCEPT:
-		return smc_client_accepted(hs);
+		return smc_client_accepted(hs, &msg->accept);
 	case SMC_CLC_PROPOSAL:
-		return smc_server_proposed(hs);
+		return smc_server_proposed(hs, &msg->proposal);
 	default:
-		return smc_server_confirmed(hs);
+		return smc_server_confirmed(hs, &msg->accept);
 	}
 }
 
@@ -432,12 +444,11 @@ static enum smc_outcome end_step(struct smc_handshake *hs, bool *more)
 	return SMC_PENDING;
 }
 
-static enum smc_outcome step_message(struct smc_handshake *hs, bool *more)
+static enum smc_outcome step_message(struct smc_handshake *hs, int err, const struct smc_clc *msg,
+				     bool *more)
 {
-	int err = smc_handshake_receive(hs);
-
 	if (!err)
-		return handle_message(hs);
+		return handle_message(hs, msg);
 	if (err == -EAGAIN)
 		return end_step(hs, more);
 	return handle_receive_error(hs, err);
@@ -463,9 +474,9 @@ static enum smc_outcome handle_answer(struct smc_handshake *hs, u32 reason)
 }
 
 /*
- * In RESOLVING, @hs->msg still holds the message that is being answered: the answer is used only if
- * nothing new was received. Later, the answer takes precedence over a receive error, unless the
- * handshake waits for the server's Decline.
+ * In RESOLVING, nothing is opened yet: the answer is used only if TCP is alive and nothing new was
+ * received. Later, the answer takes precedence over a receive error, unless the handshake waits for
+ * the server's Decline.
  */
 static bool may_use_answer(const struct smc_handshake *hs, int err)
 {
@@ -478,14 +489,13 @@ static bool may_use_answer(const struct smc_handshake *hs, int err)
  * is valid in SETTLING: a client that has finished closes TCP while its data still travels over
  * SMC.
  */
-static enum smc_outcome step_answer(struct smc_handshake *hs, bool *more)
+static enum smc_outcome step_answer(struct smc_handshake *hs, int err, const struct smc_clc *msg,
+				    bool *more)
 {
 	u32 reason;
-	int err;
 
-	err = smc_handshake_receive(hs);
-	if (!err && hs->msg.type == SMC_CLC_DECLINE)
-		return handle_decline(hs);
+	if (!err && msg->type == SMC_CLC_DECLINE)
+		return handle_decline(hs, &msg->decline);
 	if (may_use_answer(hs, err) && smc_conn_answered(hs->conn, &reason))
 		return handle_answer(hs, reason);
 	if (err == -EAGAIN || (err == -ENODATA && hs->phase == SMC_PHASE_SETTLING &&
@@ -496,30 +506,33 @@ static enum smc_outcome step_answer(struct smc_handshake *hs, bool *more)
 }
 
 /* The client sends nothing in this phase, except a Decline, a FIN or a reset */
-static enum smc_outcome step_joining(struct smc_handshake *hs, bool *more)
+static enum smc_outcome step_joining(struct smc_handshake *hs, int err, const struct smc_clc *msg,
+				     bool *more)
 {
-	int err = smc_handshake_receive(hs);
-
-	if (!err && hs->msg.type == SMC_CLC_DECLINE)
-		return handle_decline(hs);
+	if (!err && msg->type == SMC_CLC_DECLINE)
+		return handle_decline(hs, &msg->decline);
 	if (err != -EAGAIN)
 		return smc_handshake_fail(hs, -ECONNRESET);
-	if (!list_empty_careful(&hs->entry.list) && time_before(jiffies, hs->deadline)) {
+	if (!list_empty_careful(&hs->server.entry.list) && time_before(jiffies, hs->deadline)) {
 		*more = false;
 		return SMC_PENDING;
 	}
 	return smc_server_join(hs);
 }
 
+/* A message may arrive in every phase. It lives until this step ends */
 static enum smc_outcome run_step(struct smc_handshake *hs, bool *more)
 {
+	struct smc_clc msg __uninitialized;
+	int err = smc_handshake_receive(hs, &msg);
+
 	switch (hs->phase) {
 	case SMC_PHASE_MESSAGE:
-		return step_message(hs, more);
+		return step_message(hs, err, &msg, more);
 	case SMC_PHASE_JOINING:
-		return step_joining(hs, more);
+		return step_joining(hs, err, &msg, more);
 	default:
-		return step_answer(hs, more);
+		return step_answer(hs, err, &msg, more);
 	}
 }
 

@@ -48,6 +48,14 @@ enum smc_phase {
 	SMC_PHASE_SETTLING,
 };
 
+/*
+ * Fits any Accept and Confirm (at most 292 bytes) and most Proposals. A Proposal has 180 bytes, and
+ * 10 for each entry of the ISM list, 32 for each user EID and 17 for each prefix.
+ */
+#define SMC_HANDSHAKE_SMALL	320
+
+#define SMC_HANDSHAKE_MAX	2048	/* each end of a connection has one, in kmalloc-2k */
+
 /**
  * struct smc_handshake - a handshake in progress
  * @conn: the future SMC connection
@@ -61,14 +69,16 @@ enum smc_phase {
  * @header: its header, once SMC_CLC_HEADER_LEN bytes are received
  * @header_error: 0, or the error of an invalid header
  * @in: buffer of the received message: @small, or allocated
- * @small: buffer for messages of the sizes known today
- * @msg: the last complete message, parsed
+ * @small: buffer for messages of the usual sizes
  * @transports: by enum smc_mode; holds a reference to the module; NULL if not registered
  * @candidates: by enum smc_mode: our devices, with a reference each
- * @sent: client: our Proposal, later our Confirm
- * @accept: server: our Accept
- * @choice: server: what we chose
- * @entry: server: the connection's request to join or form a link group
+ * @client: what a client keeps for its later steps
+ * @client.sent: our Proposal, later our Confirm
+ * @client.accept: the server's Accept
+ * @server: what a server keeps for its later steps
+ * @server.accept: our Accept
+ * @server.choice: what we chose
+ * @server.entry: the connection's request to join or form a link group
  * @device: client: index of our device
  * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
  * @version: format of a Decline: that of the Proposal, later that of the chosen variant
@@ -77,6 +87,9 @@ enum smc_phase {
  * @error: negative errno of SMC_FAILED
  *
  * The socket lock protects all fields.
+ *
+ * A received message is not a part of it. The message is on the stack of the step that receives it,
+ * and that step saves what later steps need. So the peer's next message overwrites nothing.
  */
 struct smc_handshake {
 	struct smc_conn *conn;
@@ -90,17 +103,19 @@ struct smc_handshake {
 	struct smc_clc_header header;
 	int header_error;
 	u8 *in;
-	u8 small[SMC_CLC_BUILD_MAX];
-	struct smc_clc msg;
+	u8 small[SMC_HANDSHAKE_SMALL];
 	const struct smc_transport *transports[SMC_MODES];
 	struct smc_candidates candidates[SMC_MODES];
 	union {
-		struct smc_clc sent;
+		struct {
+			struct smc_clc sent;
+			struct smc_clc_accept accept;
+		} client;
 		struct {
 			struct smc_clc_accept accept;
 			struct smc_choice choice;
 			struct smc_group_entry entry;
-		};
+		} server;
 	};
 	u8 device;
 	bool is_doomed;
@@ -112,6 +127,7 @@ struct smc_handshake {
 
 /* handshake.c */
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp);
+gfp_t smc_handshake_gfp(const struct smc_conn *conn);
 void smc_handshake_free(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_start(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
@@ -145,18 +161,20 @@ bool smc_subnet_shared(const struct sock *tcp, const struct smc_clc_subnet *peer
 void smc_subnet_remote(const struct sock *tcp, struct in6_addr *out);
 
 /* io.c */
-int smc_handshake_receive(struct smc_handshake *hs);
+int smc_handshake_receive(struct smc_handshake *hs, struct smc_clc *msg);
 int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 
 /* client.c, server.c: one function for each message or answer that can arrive */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs);
-enum smc_outcome smc_client_accepted(struct smc_handshake *hs);
+enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_clc_accept *accept);
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs);
 enum smc_outcome smc_client_opened(struct smc_handshake *hs);
-enum smc_outcome smc_server_proposed(struct smc_handshake *hs);
+enum smc_outcome smc_server_proposed(struct smc_handshake *hs,
+				     const struct smc_clc_proposal *proposal);
 enum smc_outcome smc_server_join(struct smc_handshake *hs);
 enum smc_outcome smc_server_opened(struct smc_handshake *hs);
-enum smc_outcome smc_server_confirmed(struct smc_handshake *hs);
+enum smc_outcome smc_server_confirmed(struct smc_handshake *hs,
+				      const struct smc_clc_accept *confirm);
 enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason);
 
 #endif /* _NET_SMC_HANDSHAKE_HANDSHAKE_H */

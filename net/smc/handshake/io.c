@@ -9,7 +9,7 @@
 
 #include "handshake.h"
 
-/* Proposals have at most 652 bytes today; the rest is for future extensions */
+/* Messages have at most SMC_CLC_BUILD_MAX bytes today; the rest is for future extensions */
 #define LONGEST	2048
 
 /* Parse the header, which contains the length */
@@ -105,7 +105,7 @@ static int allocate_buffer(struct smc_handshake *hs)
 
 	if (fits_buffer(hs))
 		return 0;
-	room = kmalloc(hs->header.length, GFP_KERNEL_ACCOUNT);
+	room = kmalloc(hs->header.length, smc_handshake_gfp(hs->conn));
 	if (!room)
 		return -ENOMEM;
 	memcpy(room, hs->small, SMC_CLC_HEADER_LEN);
@@ -122,13 +122,14 @@ static bool is_complete(const struct smc_handshake *hs)
 /**
  * smc_handshake_receive() - read the next message as far as it has arrived
  * @hs: the handshake
+ * @msg: result, parsed; undefined if this function fails
  *
  * The socket lock is held. Does not wait for the peer. May sleep.
  *
- * Return: 0 when hs->msg is complete; -EAGAIN if bytes are missing; -EBADMSG or -EPROTO from
+ * Return: 0 when the message is complete; -EAGAIN if bytes are missing; -EBADMSG or -EPROTO from
  * smc_clc_parse(); -ENODATA at end of stream; another negative errno if the connection is broken.
  */
-int smc_handshake_receive(struct smc_handshake *hs)
+int smc_handshake_receive(struct smc_handshake *hs, struct smc_clc *msg)
 {
 	int err;
 
@@ -141,7 +142,7 @@ int smc_handshake_receive(struct smc_handshake *hs)
 		if (err)
 			return err;
 	}
-	err = smc_clc_parse(&hs->header, hs->in, hs->have, &hs->msg);
+	err = smc_clc_parse(&hs->header, hs->in, hs->have, msg);
 	hs->have = 0;
 	if (hs->in != hs->small)
 		kfree(hs->in);

@@ -15,11 +15,11 @@
 #include "../conn/conn.h"
 #include "handshake.h"
 
-static void test_reach_d(const struct smc_handshake *hs, struct smc_local *local)
+static void test_reach_d(const struct smc_handshake *hs, const struct smc_clc_proposal *proposal,
+			 struct smc_local *local)
 {
 	const struct smc_transport *transport = hs->transports[SMC_MODE_D];
 	const struct smc_candidates *devices = &hs->candidates[SMC_MODE_D];
-	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
 	struct smc_address base = { .ism = proposal->ism };
 	u8 i, j;
 
@@ -36,11 +36,11 @@ static void test_reach_d(const struct smc_handshake *hs, struct smc_local *local
 }
 
 /* The Proposal names a GID for each variant of SMC-R; a port may reach only one of them */
-static u8 get_reached_variants(const struct smc_handshake *hs, const struct smc_candidate *port,
-			       u8 variants)
+static u8 get_reached_variants(const struct smc_handshake *hs,
+			       const struct smc_clc_proposal *proposal,
+			       const struct smc_candidate *port, u8 variants)
 {
 	const struct smc_transport *transport = hs->transports[SMC_MODE_R];
-	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
 	struct smc_address v1 = { .gid = proposal->gid };
 	struct smc_address v2 = { .gid = proposal->v2.roce_gid };
 	u8 reached = 0;
@@ -54,25 +54,26 @@ static u8 get_reached_variants(const struct smc_handshake *hs, const struct smc_
 	return reached;
 }
 
-static void test_reach_r(const struct smc_handshake *hs, struct smc_local *local)
+static void test_reach_r(const struct smc_handshake *hs, const struct smc_clc_proposal *proposal,
+			 struct smc_local *local)
 {
 	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
 	u8 i;
 
 	for (i = 0; i < local->nr_ports; i++) {
 		struct smc_local_port *port = &local->ports[i];
-		u8 variants = port->variants & hs->msg.proposal.offers;
+		u8 variants = port->variants & proposal->offers;
 
-		port->reaches = get_reached_variants(hs, &ports->list[i], variants);
+		port->reaches = get_reached_variants(hs, proposal, &ports->list[i], variants);
 	}
 }
 
 /* Fill in the key of the group, and the parameters of a new group if none exists */
-static void describe_group(struct smc_handshake *hs)
+static void describe_group(struct smc_handshake *hs, const struct smc_clc_proposal *proposal)
 {
-	const struct smc_choice *choice = &hs->choice;
+	const struct smc_choice *choice = &hs->server.choice;
 	enum smc_mode mode = smc_variant_mode(choice->variant);
-	struct smc_group_entry *entry = &hs->entry;
+	struct smc_group_entry *entry = &hs->server.entry;
 	struct smc_clc_first_contact *fc = &entry->first_contact;
 	struct smc_group_key *key = &entry->key;
 
@@ -81,7 +82,7 @@ static void describe_group(struct smc_handshake *hs)
 	entry->candidate = &hs->candidates[mode].list[choice->device];
 	key->role = SMC_SERVER;
 	key->variant = choice->variant;
-	key->peer_id = hs->msg.proposal.peer_id;
+	key->peer_id = proposal->peer_id;
 	key->peer.ism = choice->peer;
 	key->peer.gid = choice->peer_gid;
 	key->local = entry->candidate->address;
@@ -109,28 +110,27 @@ static void assume_reach(struct smc_local *local)
  * Choose a variant and devices. The first pass assumes that all ports reach the client: routes are
  * looked up only if everything else is suitable.
  */
-static u32 choose_variant(struct smc_handshake *hs)
+static u32 choose_variant(struct smc_handshake *hs, const struct smc_clc_proposal *proposal)
 {
-	const struct smc_clc_proposal *proposal = &hs->msg.proposal;
 	struct smc_local local = {};
 	u32 reason;
 
 	smc_handshake_local(hs, &local);
-	test_reach_d(hs, &local);
+	test_reach_d(hs, proposal, &local);
 	assume_reach(&local);
 	if (proposal->offers & SMC_VARIANTS_V1)
 		local.same_subnet = smc_subnet_shared(hs->tcp, &proposal->subnet);
-	reason = smc_select(&local, proposal, &hs->choice);
-	if (reason || !(hs->choice.variant & SMC_VARIANTS_R))
+	reason = smc_select(&local, proposal, &hs->server.choice);
+	if (reason || !(hs->server.choice.variant & SMC_VARIANTS_R))
 		return reason;
-	test_reach_r(hs, &local);
-	return smc_select(&local, proposal, &hs->choice);
+	test_reach_r(hs, proposal, &local);
+	return smc_select(&local, proposal, &hs->server.choice);
 }
 
 /* Before the first contact creates a group, the transport resolves the next hop to the client */
 static int resolve_client(struct smc_handshake *hs)
 {
-	const struct smc_group_entry *entry = &hs->entry;
+	const struct smc_group_entry *entry = &hs->server.entry;
 
 	if (!entry->transport->resolve || smc_group_exists(sock_net(hs->conn->sk), &entry->key))
 		return 0;
@@ -140,22 +140,24 @@ static int resolve_client(struct smc_handshake *hs)
 
 /**
  * smc_server_proposed() - process the client's Proposal
- * @hs: the handshake; hs->msg is the Proposal
+ * @hs: the handshake
+ * @proposal: the Proposal; not needed after this step
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
+enum smc_outcome smc_server_proposed(struct smc_handshake *hs,
+				     const struct smc_clc_proposal *proposal)
 {
-	struct smc_clc_accept *accept = &hs->accept;
-	const struct smc_choice *choice = &hs->choice;
+	struct smc_clc_accept *accept = &hs->server.accept;
+	const struct smc_choice *choice = &hs->server.choice;
 	u32 reason;
 	int err;
 
-	hs->version = hs->msg.proposal.version;
+	hs->version = proposal->version;
 	reason = smc_handshake_excluded(hs->tcp);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
-	reason = choose_variant(hs);
+	reason = choose_variant(hs, proposal);
 	if (reason)
 		return smc_handshake_decline(hs, choice, reason);
 	/* The choice fixes the version of all further messages (V2-VER-02) */
@@ -164,7 +166,7 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 	accept->variant = choice->variant;
 	accept->eid = choice->eid;
 	accept->d_reason_saved = choice->d_reason_saved;
-	describe_group(hs);
+	describe_group(hs, proposal);
 	err = resolve_client(hs);
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_RESOLVING);
@@ -177,13 +179,13 @@ enum smc_outcome smc_server_proposed(struct smc_handshake *hs)
 static enum smc_outcome wait_for_group(struct smc_handshake *hs)
 {
 	smc_handshake_await(hs, SMC_PHASE_JOINING);
-	hs->deadline = hs->entry.until;
+	hs->deadline = hs->server.entry.until;
 	return SMC_PENDING;
 }
 
 /**
  * smc_server_join() - join or create the group and open the connection
- * @hs: the handshake; hs->entry describes the group
+ * @hs: the handshake; hs->server.entry describes the group
  *
  * Only the server decides about first contact (V2-FCE-01).
  *
@@ -191,19 +193,19 @@ static enum smc_outcome wait_for_group(struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_join(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *accept = &hs->accept;
+	struct smc_clc_accept *accept = &hs->server.accept;
 	struct smc_group *group;
 	bool first;
 	int err;
 
-	group = smc_group_enter(sock_net(hs->conn->sk), &hs->entry, &first);
+	group = smc_group_enter(sock_net(hs->conn->sk), &hs->server.entry, &first);
 	if (group == ERR_PTR(-EINPROGRESS))
 		return wait_for_group(hs);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
 	accept->is_first_contact = first;
 	if (first)
-		accept->first_contact = hs->entry.first_contact;
+		accept->first_contact = hs->server.entry.first_contact;
 	hs->conn->first_contact = first;
 	hs->conn->other_address = false;
 	err = smc_conn_open(hs->conn, group->transport, group);
@@ -224,11 +226,12 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_opened(struct smc_handshake *hs)
 {
-	struct smc_clc msg = { .type = SMC_CLC_ACCEPT };
+	struct smc_clc msg __uninitialized;
 	int err;
 
-	hs->conn->transport->conn_describe(hs->conn, &hs->accept);
-	msg.accept = hs->accept;
+	hs->conn->transport->conn_describe(hs->conn, &hs->server.accept);
+	msg.type = SMC_CLC_ACCEPT;
+	msg.accept = hs->server.accept;
 	err = smc_handshake_send(hs, &msg);
 	if (err)
 		return smc_handshake_fail(hs, err);
@@ -248,24 +251,25 @@ enum smc_outcome smc_server_opened(struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_refuse(struct smc_handshake *hs, u32 reason)
 {
-	if (!hs->conn->first_contact && hs->accept.variant & SMC_VARIANTS_R)
+	if (!hs->conn->first_contact && hs->server.accept.variant & SMC_VARIANTS_R)
 		return smc_handshake_fail(hs, -ECONNRESET);
 	return smc_handshake_decline_late(hs, reason);
 }
 
 /**
  * smc_server_confirmed() - process the client's Confirm
- * @hs: the handshake; hs->msg is the Confirm
+ * @hs: the handshake
+ * @confirm: the Confirm
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_server_confirmed(struct smc_handshake *hs)
+enum smc_outcome smc_server_confirmed(struct smc_handshake *hs,
+				      const struct smc_clc_accept *confirm)
 {
-	const struct smc_clc_accept *confirm = &hs->msg.accept;
 	u32 reason;
 	int err;
 
-	reason = smc_select_check_confirm(&hs->choice, &hs->accept, confirm);
+	reason = smc_select_check_confirm(&hs->server.choice, &hs->server.accept, confirm);
 	if (reason)
 		return smc_server_refuse(hs, reason);
 	if (confirm->is_first_contact)	/* this connection is alone in the group */
