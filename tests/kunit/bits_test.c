@@ -86,11 +86,16 @@ static void read_error_sticks(struct kunit *test)
 	smc_reader_init(&r, counted, 4);
 	smc_skip(&r, 2);
 	KUNIT_EXPECT_EQ(test, smc_get_be32(&r), 0);
-	KUNIT_EXPECT_EQ(test, r.pos, 2);
+	KUNIT_EXPECT_EQ(test, r.pos, r.len);
 	KUNIT_EXPECT_EQ(test, smc_get_u8(&r), 0);
 	KUNIT_EXPECT_TRUE(test, r.bad);
 	smc_reader_seek(&r, 0);
 	KUNIT_EXPECT_EQ(test, smc_get_u8(&r), 0);
+	KUNIT_EXPECT_TRUE(test, r.bad);
+	smc_reader_seek(&r, 1);
+	KUNIT_EXPECT_EQ(test, smc_get_u8(&r), 0);
+	KUNIT_EXPECT_TRUE(test, r.bad);
+	smc_skip(&r, 0);
 	KUNIT_EXPECT_TRUE(test, r.bad);
 }
 
@@ -107,7 +112,9 @@ static void seek(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, r.bad);
 	smc_reader_seek(&r, 5);
 	KUNIT_EXPECT_TRUE(test, r.bad);
-	KUNIT_EXPECT_EQ(test, r.pos, 4);
+	KUNIT_EXPECT_EQ(test, r.pos, r.len);
+	smc_reader_seek(&r, 0);
+	KUNIT_EXPECT_EQ(test, smc_get_u8(&r), 0);
 }
 
 static void write_numbers(struct kunit *test)
@@ -184,6 +191,7 @@ static void write_beyond_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[0], 0xff);
 }
 
+/* After a failure nothing is written, neither behind nor over what was written before */
 static void write_error_sticks(struct kunit *test)
 {
 	struct smc_writer w;
@@ -193,9 +201,13 @@ static void write_error_sticks(struct kunit *test)
 	smc_put_be16(&w, 0x1122);
 	smc_put_be32(&w, 0xffffffff);
 	smc_put_u8(&w, 0xff);
+	smc_put_zero_to(&w, 1);
+	smc_put_bytes(&w, counted, 0);
 	KUNIT_EXPECT_TRUE(test, w.bad);
+	KUNIT_EXPECT_EQ(test, buf[0], 0x11);
+	KUNIT_EXPECT_EQ(test, buf[1], 0x22);
 	KUNIT_EXPECT_EQ(test, buf[2], 0);
-	KUNIT_EXPECT_EQ(test, w.pos, 2);
+	KUNIT_EXPECT_EQ(test, w.pos, w.size);
 }
 
 static void write_zeros_backwards(struct kunit *test)
@@ -206,7 +218,9 @@ static void write_zeros_backwards(struct kunit *test)
 	smc_writer_init(&w, buf, sizeof(buf));
 	smc_put_be16(&w, 0x1122);
 	smc_put_zero_to(&w, 1);
+	smc_put_u8(&w, 0xff);
 	KUNIT_EXPECT_TRUE(test, w.bad);
+	KUNIT_EXPECT_EQ(test, buf[0], 0x11);
 	KUNIT_EXPECT_EQ(test, buf[1], 0x22);
 }
 

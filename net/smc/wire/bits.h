@@ -2,8 +2,9 @@
 /*
  * Bounds-checked reading and writing of messages.
  *
- * An access that does not fit sets @bad, which stays set. It then reads zeros or writes nothing. A
- * parser can therefore read all fields and check @bad once at the end. All numbers are big-endian.
+ * An access that does not fit reads zeros or writes nothing. It sets @bad, which stays set, and
+ * empties the reader or writer, so that no later access fits either. A parser can therefore read
+ * all fields and check @bad once at the end. All numbers are big-endian.
  */
 #ifndef _NET_SMC_WIRE_BITS_H
 #define _NET_SMC_WIRE_BITS_H
@@ -15,7 +16,7 @@
 /**
  * struct smc_reader - reads a message
  * @data: the message
- * @len: its length
+ * @len: its length, 0 if @bad
  * @pos: offset of the next access, at most @len
  * @bad: an access did not fit
  */
@@ -29,7 +30,7 @@ struct smc_reader {
 /**
  * struct smc_writer - writes a message
  * @data: buffer
- * @size: its size
+ * @size: its size, 0 if @bad
  * @pos: offset of the next access, at most @size
  * @bad: an access did not fit
  */
@@ -50,13 +51,27 @@ static inline void smc_writer_init(struct smc_writer *w, void *data, size_t size
 	*w = (struct smc_writer){ .data = data, .size = size };
 }
 
+static inline void smc_reader_fail(struct smc_reader *r)
+{
+	r->len = 0;
+	r->pos = 0;
+	r->bad = true;
+}
+
+static inline void smc_writer_fail(struct smc_writer *w)
+{
+	w->size = 0;
+	w->pos = 0;
+	w->bad = true;
+}
+
 /* Skip @n bytes. Return: their address, or NULL if fewer are left */
 static inline const u8 *smc_reader_take(struct smc_reader *r, size_t n)
 {
 	const u8 *p = r->data + r->pos;
 
-	if (r->bad || n > r->len - r->pos) {
-		r->bad = true;
+	if (n > r->len - r->pos) {
+		smc_reader_fail(r);
 		return NULL;
 	}
 	r->pos += n;
@@ -67,8 +82,8 @@ static inline u8 *smc_writer_take(struct smc_writer *w, size_t n)
 {
 	u8 *p = w->data + w->pos;
 
-	if (w->bad || n > w->size - w->pos) {
-		w->bad = true;
+	if (n > w->size - w->pos) {
+		smc_writer_fail(w);
 		return NULL;
 	}
 	w->pos += n;
@@ -79,7 +94,7 @@ static inline u8 *smc_writer_take(struct smc_writer *w, size_t n)
 static inline void smc_reader_seek(struct smc_reader *r, size_t pos)
 {
 	if (pos > r->len)
-		r->bad = true;
+		smc_reader_fail(r);
 	else
 		r->pos = pos;
 }
@@ -197,7 +212,7 @@ static inline void smc_put_zero(struct smc_writer *w, size_t n)
 static inline void smc_put_zero_to(struct smc_writer *w, size_t pos)
 {
 	if (pos < w->pos)
-		w->bad = true;
+		smc_writer_fail(w);
 	else
 		smc_put_zero(w, pos - w->pos);
 }
