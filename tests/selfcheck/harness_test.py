@@ -164,6 +164,11 @@ class VerdictTest(unittest.TestCase):
                          ['object-leak'])
         self.assertEqual(self.names(objects={'before': {}, 'after': {'conn': 1}}), ['object-leak'])
 
+    def test_counters_that_come_back_too_late(self):
+        self.assertEqual(self.names(unsettled=True), ['object-leak'])
+        self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 0}}), ['object-leak'])
+        self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 1}}), ['object-leak'])
+
     def test_status_without_tap(self):
         silent = tap.Result()
         self.assertEqual(self.names(tap=silent), ['no-verdict'])

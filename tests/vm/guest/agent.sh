@@ -105,11 +105,22 @@ live_objects() {
 	done <$OBJECTS
 }
 
-# settle BEFORE: closes may linger for a while, so wait for the counters to return. A test that has
-# unloaded the module leaves no counters.
+# held_objects: the counters that are not zero. Without the module there is no counter.
+held_objects() {
+	live_objects | while read -r _name _live; do
+		[ "$_live" = 0 ] || echo "$_name $_live"
+	done
+}
+
+# settle BEFORE: closes may linger for a while, so wait for the counters to return to what
+# held_objects printed before the test. The test may have loaded or unloaded the module.
 settle() {
 	_tries=$((10 * LIMIT))
-	while [ -e $OBJECTS ] && [ "$(live_objects)" != "$1" ] && [ $_tries -gt 0 ]; do
+	until [ "$(held_objects)" = "$1" ]; do
+		if [ $_tries = 0 ]; then
+			say "@unsettled"
+			return
+		fi
 		sleep 0.1
 		_tries=$((_tries - 1))
 	done
@@ -140,7 +151,7 @@ run_test() {
 	# shellcheck disable=SC2086 # a list of words
 	if load_modules $_modules; then
 		[ -e $OBJECTS ] || ! is_loaded smc || [ -n "$VM_INTREE" ] || say "@no-objects"
-		_before=$(live_objects)
+		_before=$(held_objects)
 		report_objects before
 		say "@phase run"
 		VM_TEST=$_test run_script "$_script"

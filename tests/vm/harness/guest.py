@@ -182,6 +182,9 @@ class Guest:
         when, name, live = rest.split()
         self.facts.objects.setdefault(when, {})[name] = int(live)
 
+    def _agent_unsettled(self, _):
+        self.facts.unsettled = True
+
     def _agent_taint(self, rest):
         self.taint = self.facts.taint = int(rest)
 

@@ -31,6 +31,7 @@ class Facts:
     unload_failed: list = field(default_factory=list)
     objects: dict = field(default_factory=dict)     # 'before'/'after' -> {name: live}
     no_objects: bool = False
+    unsettled: bool = False         # the agent waited for the counters until its time was over
     taint_before: int = 0
     taint: int = None
     ended: bool = False
@@ -83,12 +84,16 @@ def _test_failures(facts):
 
 def _leak_failures(facts):
     before, after = facts.objects.get('before', {}), facts.objects.get('after', {})
+    leaks = 0
     if facts.no_objects:
         yield Failure('no-objects', 'smc is loaded, but /sys/kernel/debug/smc/objects is missing')
     for name, live in after.items():
         if live != before.get(name, 0):
             yield Failure('object-leak', f'{name}: {before.get(name, 0)} live before the test, '
                           f'{live} after it')
+            leaks += 1
+    if facts.unsettled and not leaks:
+        yield Failure('object-leak', 'the counters came back too late, or the agent waited in vain')
     for text in facts.unload_failed:
         yield Failure('module-stuck', text)
     flags = [flag for flag in taint_flags((facts.taint or 0) & ~facts.taint_before)

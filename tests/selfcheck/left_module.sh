@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A test that loads a module with counters itself, and leaves it: none of them is above zero, so
+# nobody has to wait.
+#
+# expect: 
+# kernels: stock-6.12
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+check "load the module" insmod "$VM_MODULES/selfcheck.ko"
+done_testing
