@@ -11,7 +11,7 @@ import subprocess
 import nl
 import smc
 from cases import accepted, check, equal, refused, run
-from nl import SLOW
+from nl import LIMIT
 from spec import Family
 
 DUMP_FLAGS, DO_FLAGS = 0x0c, 0x1a       # dump + policy; do + policy + admin
@@ -263,15 +263,22 @@ def groups(pair):
         lambda: all(m['lgr-smcd']['conns-num'] == 1 for m in FAMILY.show('get-lgr-smcd'))))
 
 
-def groups_stay():
-    """As long as the operator says: long enough for one look on a busy machine."""
-    before = smc.sysctl('idle_timeout')
-    smc.sysctl('idle_timeout', 8 * SLOW)
+def unused_groups():
+    """Makes and closes a connection, with the idle time that is set then; returns its groups."""
     smc.Pair().close()
     check('no connection is left', smc.eventually(lambda: not any(
         m['lgr-smcd']['conns-num'] for m in FAMILY.show('get-lgr-smcd'))))
-    check('groups stay for a while', FAMILY.show('get-lgr-smcd'))
+    return {m['lgr-smcd']['id'] for m in FAMILY.show('get-lgr-smcd')}
+
+
+def groups_stay():
+    """As long as the operator says when the last connection leaves."""
+    before = smc.sysctl('idle_timeout')
+    smc.sysctl('idle_timeout', 10 * LIMIT)
+    staying = unused_groups()
+    equal('groups stay for a while', len(staying), 2)
     smc.sysctl('idle_timeout', before)
+    check('the next connection uses them, and leaves them for less time', unused_groups() <= staying)
 
 
 def groups_end():
