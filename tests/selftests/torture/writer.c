@@ -62,7 +62,19 @@ static ssize_t by_sendfile(struct writer *w, struct piece piece)
 	return sendfile(w->end->fd, pattern_file(), &piece.place, piece.len);
 }
 
-/* All that the pipe holds must go out, or the stream has a hole */
+/* What the socket did not take is lost. If it stayed, the next writer would wait for a reader. */
+static void renew_pipe(struct writer *w)
+{
+	int error = errno;
+
+	close(w->pipe[0]);
+	close(w->pipe[1]);
+	if (pipe2(w->pipe, O_CLOEXEC))
+		fail(w->end, "pipe2: %s", strerror(errno));
+	errno = error;
+}
+
+/* All that the pipe holds must go out, or the stream has a hole, and the next call is refused */
 static ssize_t empty_pipe(struct writer *w, ssize_t have)
 {
 	ssize_t done = 0;
@@ -71,12 +83,14 @@ static ssize_t empty_pipe(struct writer *w, ssize_t have)
 		ssize_t n = splice(w->pipe[0], NULL, w->end->fd, NULL, have - done,
 				   one_in(2) ? SPLICE_F_MORE : 0);
 
-		if (n > 0)
+		if (n > 0) {
 			done += n;
-		else if (n < 0 && errno == EAGAIN)
+		} else if (n < 0 && errno == EAGAIN) {
 			wait_ready(w->end, POLLOUT);
-		else
+		} else {
+			renew_pipe(w);
 			return done ? done : n;
+		}
 	}
 	return done;
 }
