@@ -156,23 +156,36 @@ static void mount_rest(const char *kernel, const char *release)
 		die("%s", to);
 }
 
+static void refused_connect(const void *to, socklen_t len)
+{
+	const struct sockaddr *address = to;
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || !connect(fd, address, len) || errno != ECONNREFUSED)
+		die("connect, family %d", address->sa_family);
+	close(fd);
+}
+
 /*
- * The first connect() of a kernel has it patch its own code, in a kworker (DO_ONCE in
- * __inet_hash_connect()). QEMU without KVM loses that race now and then: a CPU that connects
- * meanwhile reports a breakpoint which is gone by then. Here nobody else connects.
+ * The first connect() of each family has the kernel patch its own code, in a kworker (DO_ONCE in
+ * __inet_hash_connect(), inet_ehashfn() and inet6_ehashfn()). QEMU without KVM loses that race now
+ * and then: a CPU that connects meanwhile reports a breakpoint which is gone by then, "Oops: int3".
+ * Here init is the only program.
  */
 static void connect_once(void)
 {
+	struct sockaddr_in6 to6 = { .sin6_family = AF_INET6, .sin6_port = htons(1) };
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1) };
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
 		die("lo");
-	if (!connect(fd, (struct sockaddr *)&to, sizeof(to)) || errno != ECONNREFUSED)
-		die("connect");
 	close(fd);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	to6.sin6_addr = in6addr_loopback;
+	refused_connect(&to, sizeof(to));
+	refused_connect(&to6, sizeof(to6));
 }
 
 static void make_raw(const char *tty)
