@@ -7,14 +7,15 @@
 ## make install          both; modules go below updates/smc of the kernel (also DESTDIR=...)
 ## make uninstall        the kernel's own modules are back
 ## make demo             redis and iperf3 over SMC in a virtual machine (KERNEL=6.1)
-## make test             check to debug, then one line with the verdict
+## make test             the daily tests: check to selfcheck, then one line with the verdict
+## make test-all         all tests on all kernels, before a release; takes hours
 ## make check            static checks, installation by make and by DKMS
 ## make unit             pure code and tools in user space under sanitizers, fuzzing (T=...)
 ## make kunit            kernel unit tests in User Mode Linux (T=...)
 ## make uml              socket tests in User Mode Linux with KASAN, lockdep, kmemleak (T=...)
 ## make vm               tests in virtual machines (T=... KERNEL=..., SHELL=1, GDB=1)
 ## make selfcheck        does the harness find deliberate defects?
-## make debug            vm and selfcheck on a debug kernel; in make test a part of it (T=...)
+## make debug            vm and selfcheck on a debug kernel, not in make test (T=...)
 ## make coverage         lines of each folder reached by the tests in User Mode Linux and user space
 ## make bench            speed compared with TCP and others
 ## make clean            what builds left in this tree
@@ -61,6 +62,10 @@ test:
 	$(NEEDS) bpf check test tools vm
 	@scripts/test
 
+test-all:
+	$(NEEDS) bpf check programs test tools vm
+	@scripts/test --all
+
 check:
 	$(NEEDS) bpf check tools
 	@scripts/test $@
@@ -103,5 +108,5 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all modules check-packages check-kernel tools install uninstall demo test check unit kunit uml vm selfcheck \
-	debug coverage bench clean help
+.PHONY: all modules check-packages check-kernel tools install uninstall demo test test-all check unit kunit uml vm \
+	selfcheck debug coverage bench clean help

@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 TEST = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), 'test')
 
@@ -50,11 +51,11 @@ class Runner(unittest.TestCase):
         else:
             os.environ['XDG_CACHE_HOME'] = self.environment
 
-    def run_suites(self, **scripts):
+    def run_suites(self, *arguments, **scripts):
         """Returns exit code, last line and everything on stdout."""
         self.runner.SUITES = {name: (self.limit, [['sh', '-c', script]], [])
                               for name, script in scripts.items()}
-        self.runner.sys.argv = ['test']
+        self.runner.sys.argv = ['test', *arguments]
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             code = self.runner.main()
@@ -196,6 +197,39 @@ class Runner(unittest.TestCase):
     def test_silent_suite_beside_a_good_one(self):
         code, last, _ = self.run_suites(good='echo 1..1; echo ok 1', silent='true')
         self.assertEqual((code, last), (1, '1 passed, 1 failed'))
+
+    def ran(self, *arguments):
+        """Which of two suites ran, one of which is not meant for every day, and with which DAILY."""
+        self.runner.daily.SUITES = {'long': None}
+        self.run_suites(*arguments, **{
+            name: f'echo {name} $DAILY >>{self.cache.name}/ran; echo 1..1; echo ok 1'
+            for name in ('short', 'long')})
+        with open(f'{self.cache.name}/ran', encoding='ascii') as file:
+            return sorted(line.strip() for line in file)
+
+    def test_suites_of_every_day(self):
+        self.assertEqual(self.ran(), ['short 1'])
+
+    def test_all_suites(self):
+        self.assertEqual(self.ran('--all'), ['long', 'short'])
+
+    def test_suite_alone(self):
+        self.assertEqual(self.ran('long'), ['long'])
+
+    def test_programs_of_every_day(self):
+        """What "make test" leaves out, what it runs with fewer tests, and what a change brings back."""
+        left, kept = self.runner.daily.Left('a', 'b', ('Kbuild',)), ['echo', 'kept']
+        self.runner.daily.PROGRAMS = {'gone': left, 'less': self.runner.daily.Left(
+            'a', 'b', ('tests/',), ['--units'])}
+        programs = [['gone'], kept, ['env', 'A=1', 'less']]
+        for files, wanted in (([], [kept, [*programs[2], '--units']]),
+                              (['net/smc/Kbuild'], [kept, [*programs[2], '--units']]),
+                              (['Kbuild', 'tests/a'], programs)):
+            self.runner.SUITES = {'suite': (1, programs, [])}
+            suite = self.runner.Suite('suite', [], self.cache.name)
+            with mock.patch.object(self.runner.Tree, 'changed', return_value=files):
+                self.runner.leave_out([suite])
+            self.assertEqual(suite.programs, wanted)
 
     def test_second_program_counts(self):
         self.runner.SUITES = {'suite': (1, [['sh', '-c', 'echo 1..1; echo ok 1'],

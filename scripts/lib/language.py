@@ -200,14 +200,6 @@ def update(tree, check):
         file.writelines(line + '\n' for line in head + [known.get(key, key) for key in keys])
 
 
-def git(tree, *arguments):
-    """What git says about this tree, or nothing; a hook sets variables for another one."""
-    environment = {name: value for name, value in os.environ.items() if name[:4] != 'GIT_'}
-    return subprocess.run(['git', '-c', 'safe.directory=*', *arguments], cwd=tree.root, text=True,
-                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          check=False).stdout.strip()
-
-
 def wrong_subject(subject):
     """What is wrong with the subject of a commit, or None."""
     area = AREA.match(subject)
@@ -223,11 +215,11 @@ def wrong_subject(subject):
 
 def subjects(tree):
     """Subjects of the commits since origin/main or the last tag; there is no git in a release."""
-    base = tree.has('.git') and (git(tree, 'rev-parse', '-q', '--verify', 'origin/main')
-                                 or git(tree, 'describe', '--tags', '--abbrev=0'))
+    base = tree.has('.git') and (tree.git('rev-parse', '-q', '--verify', 'origin/main')
+                                 or tree.git('describe', '--tags', '--abbrev=0'))
     if not base:
         return []
-    rows = git(tree, 'log', '--no-merges', '--format=%h %s', f'{base}..HEAD').splitlines()
+    rows = tree.git('log', '--no-merges', '--format=%h %s', f'{base}..HEAD').splitlines()
     commits = (row.partition(' ')[::2] for row in rows)
     return [f'{commit}: {problem}: {subject}' for commit, subject in commits
             for problem in [wrong_subject(subject)] if problem]

@@ -33,6 +33,22 @@ class Tree:
             for name in names:
                 yield os.path.relpath(os.path.join(folder, name), self.root)
 
+    def git(self, *arguments):
+        """What git says about this tree, or nothing; a hook sets variables for another one."""
+        environment = {name: value for name, value in os.environ.items() if name[:4] != 'GIT_'}
+        return subprocess.run(['git', '-c', 'safe.directory=*', *arguments], cwd=self.root,
+                              text=True, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False).stdout.strip()
+
+    def changed(self):
+        """Files that differ from origin/main, without it from the last commit; none without git."""
+        if not self.has('.git'):
+            return []
+        base = self.git('rev-parse', '-q', '--verify', 'origin/main') or 'HEAD'
+        return [name for command in (['diff', '--name-only', base],
+                                     ['ls-files', '--others', '--exclude-standard'])
+                for name in self.git(*command).splitlines()]
+
     def path(self, name):
         """The file's path for the operating system."""
         return os.path.join(self.root, name)

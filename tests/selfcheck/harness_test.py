@@ -249,8 +249,20 @@ class TestfileTest(unittest.TestCase):
                 test = self.read(f'#!/bin/sh\n# kernels: {kernels}\n')
                 self.assertEqual(test.daily, daily)
 
+    def test_text(self):
+        test = self.read('#!/bin/sh\n# SPDX-License-Identifier: x\n#\n# Of some file.c: that\n'
+                         '# it works. Details.\n#\n# kernels: stock-6.1\n# daily: none\n'
+                         '# instead: one\n# instead: more\n')
+        self.assertEqual((test.proves, test.instead), ('Of some file.c: that it works.', 'one more'))
+        self.assertEqual(self.read('#!/bin/sh\ntrue\n').proves, '')
+
+    def test_prose_is_no_header(self):
+        test = self.read('#!/bin/sh\n#\n# Of\n# namespaces: none.\n#\n# kernels: stock-6.1\n')
+        self.assertEqual(test.proves, 'Of namespaces: none.')
+
     def test_bad_header(self):
-        for line in ('# daily: stock-6.1', '# guests: 3', '# timeout: soon', '# peer: other'):
+        for line in ('# daily: stock-6.1', '# guests: 3', '# timeout: soon', '# peer: other',
+                     '# kernels: stock-6.1\n# guest: 2', '# kernel: x\n# timeout: 5'):
             with self.subTest(line=line), self.assertRaises(Trouble):
                 self.read(f'#!/bin/sh\n{line}\n')
 

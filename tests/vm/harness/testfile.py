@@ -11,7 +11,8 @@ from . import paths
 from .errors import Trouble
 
 HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
-                    r'|expect|follows|variables|patch|roce|threads)\s*:\s*(.*?)\s*$')
+                    r'|expect|follows|variables|patch|roce|threads|instead)\s*:\s*(.*?)\s*$')
+WORD = re.compile(r'^#\s*([a-z-]+)\s*:')
 
 
 @dataclass
@@ -21,6 +22,8 @@ class Test:
     path: Path
     kernels: list = field(default_factory=lambda: ['stock-6.12'])
     daily: list = None              # those of them on which "make test" runs it
+    instead: str = ''               # what finds the same faults there, if it does not run
+    proves: str = ''                # the first sentence of the text before the header
     guests: int = 1
     timeout: int = 60
     modules: list = field(default_factory=list)
@@ -54,6 +57,8 @@ def _apply(test, key, value):
         test.kernels = value.split()
     elif key == 'daily':
         test.daily = [] if value.strip() == 'none' else value.split()
+    elif key == 'instead':
+        test.instead = f'{test.instead} {value}'.strip()
     elif key == 'modules':
         test.modules = value.split()
     elif key == 'expect':
@@ -88,16 +93,41 @@ def _apply(test, key, value):
         test.peer = value
 
 
+def _paragraphs(text):
+    """The comments before the first command: lists of lines that no empty one divides."""
+    found = [[]]
+    for line in text.splitlines():
+        if line.strip() and not line.startswith('#'):
+            break
+        if line.strip(' #') and not line.startswith('#!'):
+            found[-1].append(line)
+        elif found[-1]:
+            found.append([])
+    return [lines for lines in found if lines]
+
+
+def _first_sentence(paragraphs):
+    """What the test proves, without the details."""
+    texts = [lines for lines in paragraphs
+             if 'SPDX' not in lines[0] and not any(map(HEADER.match, lines))]
+    text = ' '.join(line.lstrip('# ') for line in texts[0]) if texts else ''
+    return re.split(r'(?<=\.) (?=[A-Z])', text)[0]
+
+
 def read(path, name=None):
     """Reads the header of a test script: the comments before its first command."""
     path = Path(path).resolve()
     test = Test(name or path.stem, path)
-    for line in path.read_text().splitlines():
-        if line.strip() and not line.startswith('#'):
-            break
-        match = HEADER.match(line)
-        if match:
-            _apply(test, match[1], match[2])
+    paragraphs = _paragraphs(path.read_text())
+    test.proves = _first_sentence(paragraphs)
+    for lines in paragraphs:
+        matches = [HEADER.match(line) for line in lines]
+        for line, match in zip(lines, matches):
+            word = WORD.match(line)
+            if match:
+                _apply(test, match[1], match[2])
+            elif any(matches) and word:
+                raise Trouble(f'{test.path}: a header has no "{word[1]}"')
     if test.peer == 'intree':
         test.guests = 2
     stock = [name for name in test.kernels if name.startswith('stock-')]

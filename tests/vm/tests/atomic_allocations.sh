@@ -5,6 +5,7 @@
 # find that wherever it happens, but that of 6.1 runs by hand only; this looks every day.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc
 # timeout: 300
 

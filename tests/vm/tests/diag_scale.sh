@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # sock_diag with 10,000 sockets: each dump has all of them, takes no time to speak of, and keeps
-# nobody from connecting; sockets may come and go meanwhile, and readers may give up.
+# no program from connecting; sockets may come and go meanwhile, and readers may give up.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.1

@@ -5,7 +5,7 @@
 # namespaces: no entry is torn or wrong, no counter goes backwards, and nothing stays behind.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# daily: stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc smc_diag
 # timeout: 300
 # cpus: 2

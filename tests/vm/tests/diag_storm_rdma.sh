@@ -6,7 +6,8 @@
 # each link and group is reported once when it comes and once when it goes, and nothing stays behind.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# daily: debug-6.12
+# daily: none
+# instead: ``diag_storm`` over SMC-D; ``smcr_netlink`` and ``smcr_ports`` for what is shown of SMC-R.
 # modules: smc smc_diag smc_rdma
 # timeout: 300
 # cpus: 2

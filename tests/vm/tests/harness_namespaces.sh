@@ -4,6 +4,7 @@
 # The helpers in lib.sh do what they say: namespaces are joined, waiting works.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # timeout: 240
 
 # shellcheck source=../lib.sh

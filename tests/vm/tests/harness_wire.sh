@@ -4,6 +4,7 @@
 # Two guests on one wire meet at barriers, exchange values, and talk TCP.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # guests: 2
 # timeout: 240
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A peer that speaks CLC itself, in both roles, and wrong in every way: each
-# handshake ends as it should, in time, and nobody else notices.
+# handshake ends as it should, in time, and no other connection notices.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc smc_synopt
 # timeout: 300
 # allow-log: Possible SYN flooding on port

@@ -11,6 +11,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``tests/uml/hostile``, the same peer with all checkers.
 # modules: smc smc_rdma smc_synopt
 # timeout: 600
 

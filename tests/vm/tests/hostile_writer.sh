@@ -5,7 +5,7 @@
 # is aborted and counted, and nothing else happens.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# daily: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc smc_synopt smc_forge
 # timeout: 240
 # cpus: 2

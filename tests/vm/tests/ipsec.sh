@@ -5,6 +5,7 @@
 # TCP, with the reason for it on both sides.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc smc_diag
 # timeout: 240
 

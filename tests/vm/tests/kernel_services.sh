@@ -7,6 +7,7 @@
 # callbacks, works over one. Nothing is left over.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc
 # timeout: 240
 # allow-log: detected conn error

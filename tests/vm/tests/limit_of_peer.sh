@@ -4,6 +4,7 @@
 # A connection that falls back at a limit of memory for buffers: each end tells whose limit it was.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc smc_diag
 # timeout: 240
 

@@ -9,6 +9,7 @@
 # reports, with a call trace, that it may kill nobody there.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc smc_charge
 # timeout: 240
 # allow-log: Call Trace:

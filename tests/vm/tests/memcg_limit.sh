@@ -5,6 +5,7 @@
 # the limit: buffers leave the cgroup room, and connections beyond their share are TCP connections.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc
 # cpus: 2
 # variables: MEMCG_LIMIT

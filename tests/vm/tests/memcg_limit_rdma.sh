@@ -5,6 +5,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``memcg_limit`` over SMC-D, and ``memory_share``.
 # modules: smc smc_rdma
 # cpus: 2
 # memory: 1536

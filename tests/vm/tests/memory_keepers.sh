@@ -5,6 +5,7 @@
 # that went; and as long as it does, the ring counts for its own namespace.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc
 # timeout: 240
 

@@ -5,6 +5,7 @@
 # their peers are few.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc
 # timeout: 240
 

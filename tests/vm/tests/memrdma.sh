@@ -5,6 +5,7 @@
 # do wrong on command.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc smc_rdma memrdma
 # timeout: 240
 # boot: swiotlb=force

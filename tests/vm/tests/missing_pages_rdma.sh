@@ -5,6 +5,7 @@
 # and no others. Over SMC-R; socket_calls has the same over SMC-D, fallback and TCP.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc smc_rdma
 # timeout: 300
 

@@ -4,6 +4,7 @@
 # Netlink events: link groups, fallbacks, EIDs and the PNET table, each in its namespace.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc
 # timeout: 240
 # cpus: 2

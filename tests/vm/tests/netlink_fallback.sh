@@ -5,6 +5,7 @@
 # protocol.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc smc_diag
 # timeout: 240
 

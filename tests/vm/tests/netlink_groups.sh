@@ -5,6 +5,7 @@
 # two groups, one for each direction in which connections are made.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc
 # timeout: 240
 

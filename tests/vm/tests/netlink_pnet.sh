@@ -5,6 +5,7 @@
 # refused is, with the errno that tools know, a text, and no effect.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc
 # timeout: 240
 

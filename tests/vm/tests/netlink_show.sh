@@ -5,6 +5,7 @@
 # as specified in Documentation/netlink/specs/smc.yaml.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc
 # timeout: 240
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The README's "Is it on? Why not? Fix it" on a machine where nobody has set up anything: each
+# The README's "Is it on? Why not? Fix it" on a machine where nothing is set up: each
 # obstacle is found by the tool that is to find it, what it says to do is done, and helps.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc smc_diag
 # timeout: 240
 

@@ -6,6 +6,7 @@
 #
 # kernels: stock-6.12
 # daily: none
+# instead: ``policy`` and ``policy_service``, with small programs.
 # modules: smc
 # variables: PROGRAMS_MB PROGRAMS
 # cpus: 2

@@ -8,6 +8,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``socket_calls``: the calls that these programs make.
 # modules: smc
 # variables: PYTHON_SUITES
 # cpus: 2

@@ -5,6 +5,7 @@
 #
 # kernels: stock-6.12
 # daily: none
+# instead: ``smcr_intree`` and ``smcr_peers``, and ``tests/uml/talk``.
 # modules: smc smc_rdma
 # variables: PROGRAMS_MB PROGRAMS
 # cpus: 2

@@ -8,6 +8,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``socket_calls``, and ``operator_walk`` with unmodified programs.
 # modules: smc
 # variables: PROGRAMS_MB PROGRAMS
 # cpus: 2

@@ -6,6 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``socket_calls``.
 # modules: smc
 # cpus: 2
 # memory: 2048

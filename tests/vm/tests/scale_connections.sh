@@ -7,6 +7,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``diag_scale`` with fewer sockets.
 # modules: smc
 # cpus: 2
 # memory: 2048

@@ -6,6 +6,7 @@
 # module say which it was.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc
 # timeout: 240
 # cpus: 2

@@ -5,6 +5,7 @@
 # without a name, and the module can be unloaded when these processes have ended.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc smc_diag
 # timeout: 240
 

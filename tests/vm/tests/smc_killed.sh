@@ -6,6 +6,7 @@
 # stays. Without migration it goes.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc_charge
 # boot: smc_killed
 # timeout: 240

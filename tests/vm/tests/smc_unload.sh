@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Somebody tries to unload the module in each step of a connection's life. It stays while a socket or a call depends
+# An operator tries to unload the module in each step of a connection's life. It stays while a socket or a call depends
 # on it, and goes afterwards; what became TCP goes on without it.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc
 # timeout: 240
 

@@ -6,6 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: The floods of ``tests/uml/hostile``, on one processor.
 # modules: smc smc_rdma smc_synopt
 # cpus: 2
 # timeout: 240

@@ -5,6 +5,7 @@
 # over a path that does not work the first connection is TCP in time, and the next ones at once.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc smc_rdma
 # timeout: 240
 # cpus: 2

@@ -8,6 +8,7 @@
 #
 # kernels: stock-6.12
 # daily: none
+# instead: ``smcr_intree``, and the ends of connections in ``tests/uml/talk`` and ``smcr_netlink``.
 # peer: intree
 # modules: smc smc_rdma smc_diag
 # timeout: 300

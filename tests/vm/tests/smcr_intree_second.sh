@@ -8,6 +8,7 @@
 #
 # kernels: stock-6.12
 # daily: none
+# instead: ``smcr_intree_ports``: one port and two, in both roles.
 # peer: intree
 # modules: smc smc_rdma smc_diag
 # timeout: 300

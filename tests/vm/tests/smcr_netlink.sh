@@ -5,6 +5,7 @@
 # field by field; who is told when they come and go; and a device that is deleted under a connection.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.1
 # modules: smc smc_diag smc_rdma
 # timeout: 240
 

@@ -5,6 +5,7 @@
 #
 # kernels: stock-6.12
 # daily: none
+# instead: ``tests/uml/paths``, the same with all checkers.
 # modules: smc smc_rdma
 # timeout: 240
 

@@ -5,6 +5,7 @@
 # is there anything to be asked because other network devices come and go.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc smc_rdma
 # timeout: 240
 

@@ -7,6 +7,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
+# instead: ``tests/uml/links``, and the removals in ``memrdma`` and ``smcr_netlink``.
 # modules: smc smc_rdma
 # timeout: 900
 # variables: REMOVAL_STEPS REMOVAL_KINDS

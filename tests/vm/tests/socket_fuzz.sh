@@ -12,6 +12,7 @@
 # gets is overwritten because of init_on_free.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc smc_diag
 # variables: SOCKFUZZ_SECONDS SOCKFUZZ_ARGS
 # cpus: 2

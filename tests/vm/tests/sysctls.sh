@@ -4,6 +4,7 @@
 # net.smc.*: names, defaults, ranges, one set for each namespace, as documented.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.1
 # modules: smc
 # timeout: 240
 

@@ -8,7 +8,7 @@
 #   TORTURE_MINUTES=10 tests/vm/run --kernel stock-6.12 --memory 3000 --timeout 900 torture_loopback
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
-# daily: stock-6.12 stock-6.1 debug-6.12
+# daily: stock-6.12
 # modules: smc
 # variables: TORTURE_MINUTES
 # cpus: 2

@@ -5,6 +5,7 @@
 # the distribution's module has as well have its fields. Events of links happen in smcr_netlink.sh.
 #
 # kernels: stock-6.12 stock-6.1
+# daily: stock-6.12
 # modules: smc
 # timeout: 240
 

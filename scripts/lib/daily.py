@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+What "make test" leaves to "make test-all", and what finds the same faults every day.
+
+A test in virtual machines says it in its header ("daily" and "instead", see tests/vm/README.rst). Suites,
+programs and checks are in the tables here. The page tests/daily.rst is written from both.
+"""
+
+import os
+import sys
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../../tests/vm'))
+
+from harness import errors, testfile  # noqa: E402  pylint: disable=wrong-import-position
+
+PAGE = 'tests/daily.rst'
+TESTS = 'tests/vm/tests'
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Left:
+    """
+    Something that "make test" leaves out. If a file has changed whose path begins with one of @changed,
+    "make test" runs it all the same. @rest are arguments with which the program runs every day.
+    """
+    finds: str
+    instead: str
+    changed: tuple = ()
+    rest: list = field(default_factory=list)
+
+    def is_due(self, files):
+        return any(name.startswith(self.changed) for name in files) if self.changed else False
+
+
+SUITES = {
+    'debug': Left(
+        'Use after free, leaks, wrong order of locks and sleeping in atomic context, with two '
+        'processors and preemption; and that the harness reports them.',
+        'User Mode Linux has the same checkers on one processor (``uml``, ``kunit``). '
+        '``torture_loopback``, ``diag_storm``, ``hostile_writer`` and ``socket_fuzz`` use two '
+        'processors on a stock kernel.'),
+    'long': Left(
+        'Scripts for User Mode Linux that take many minutes each: devices, links and namespaces '
+        'that go at each millisecond (``removal``, ``namespaces``), many clients at once '
+        '(``forming``, ``torture``), monitoring meanwhile (``monitor``), tshark as another reader of '
+        'all messages (``dissect``), faults of an RDMA device (``memrdma``), and each call that '
+        'can fail, in programs that do not block (``--faults``).',
+        '``links``, ``paths``, ``talk`` and ``hostile`` in the suite ``uml``, ``--faults`` for programs '
+        'that block, and ``smcr_forming``, ``smcr_netlink`` and ``memrdma`` on a stock kernel.'),
+}
+PROGRAMS = {
+    'tests/vm/selfcheck': Left(
+        'A harness that does not notice a warning, a leak, a hang, or a plan that was not kept: each '
+        'in a guest with that defect.',
+        '``tests/selfcheck/harness_test.py``: from what a guest says to the verdict.',
+        ('tests/vm/harness/', 'tests/vm/guest/', 'tests/vm/selfcheck', 'tests/selfcheck/'),
+        ['--units']),
+    'tests/install/run': Left(
+        'Files that ``make install`` and DKMS forget, leave behind, or put where ``modprobe`` does not '
+        'find them.',
+        'The builds of the suite ``vm`` use the same Kbuild files.',
+        ('Makefile', 'Kbuild', 'Kconfig', 'dkms.conf', 'scripts/install', 'tools/Makefile',
+         'tests/install/')),
+}
+CHECKS = {
+    'build-13': Left(
+        "Warnings of Debian 13's compiler, and of sparse with its headers.",
+        '``build-6.12``: the same series of the kernel.'),
+}
+
+HEAD = '''\
+.. SPDX-License-Identifier: GPL-2.0-only
+.. Written by "scripts/check --update daily" from the headers of the tests and scripts/lib/daily.py
+
+===================================
+What make test leaves to test-all
+===================================
+
+``make test`` runs each test on one kernel or on two. ``make test-all`` runs each test on all of its
+kernels, and everything that is listed here. An entry says which faults it finds, and which part of
+``make test`` finds them as well. Every test that names a debug kernel runs on it in the suite
+``debug``.
+'''
+
+
+def title(text):
+    return f'\n{text}\n{"=" * len(text)}\n\n'
+
+
+def entry(name, *sentences):
+    """One entry of a definition list."""
+    lines = textwrap.wrap(' '.join(sentences), WIDTH - 4, break_on_hyphens=False,
+                          break_long_words=False)
+    return f'{name}\n' + ''.join(f'    {line}\n' for line in lines)
+
+
+def entry_of(name, left):
+    when = ('It also runs when one of these changed: '
+            + ', '.join(f'``{path}``' for path in left.changed) + '.' if left.changed else '')
+    return entry(name, left.finds, f'Every day: {left.instead}', when)
+
+
+def left_tests(tree):
+    """The tests in virtual machines that do not run on all their stock kernels every day."""
+    tests = testfile.find([], Path(tree.path(TESTS)))
+    return [test for test in tests if not test.daily
+            or set(test.daily) < {name for name in test.kernels if name.startswith('stock-')}]
+
+
+def entry_of_test(test):
+    if not test.daily:
+        return entry(f'``{test.name}``', test.proves, f'Every day: {test.instead}')
+    more = ' and '.join(name for name in test.kernels
+                        if name.startswith('stock-') and name not in test.daily)
+    return entry(f'``{test.name}`` on {more}', test.proves,
+                 f'Every day: {test.instead or "the same on " + " and ".join(test.daily) + "."}')
+
+
+def page(tree):
+    tests = left_tests(tree)
+    return ''.join([
+        HEAD,
+        title('Suites, programs and checks'),
+        *(entry_of(f'Suite ``{name}``', left) for name, left in SUITES.items()),
+        *(entry_of(f'``{name}``', left) for name, left in PROGRAMS.items()),
+        *(entry_of(f'Check ``{name}``', left) for name, left in CHECKS.items()),
+        title('Tests in virtual machines, on no kernel every day'),
+        *(entry_of_test(test) for test in tests if not test.daily),
+        title('Tests in virtual machines, on fewer kernels every day'),
+        *(entry_of_test(test) for test in tests if test.daily)])
+
+
+def daily(tree):
+    """Tests without a word on what finds the same faults every day, and a page that is not current."""
+    if not tree.has(TESTS):
+        return []
+    try:
+        tests, wanted = left_tests(tree), page(tree)
+    except errors.Trouble as trouble:
+        return [str(trouble).removeprefix(f'{tree.root}/')]
+    problems = [f'{TESTS}/{test.name}.sh: no text that says what it proves'
+                for test in tests if not test.proves]
+    problems += [f'{TESTS}/{test.name}.sh: "# daily: none" without "# instead:"'
+                 for test in tests if not test.daily and not test.instead]
+    if not tree.has(PAGE) or tree.read(PAGE) != wanted:
+        problems.append(f'{PAGE}: "scripts/check --update daily" writes another page')
+    return problems
+
+
+def update(tree):
+    with open(tree.path(PAGE), 'w', encoding='utf-8') as file:
+        file.write(page(tree))
