@@ -6,6 +6,7 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import tempfile
 import time
@@ -230,6 +231,22 @@ class Runner(unittest.TestCase):
             with mock.patch.object(self.runner.Tree, 'changed', return_value=files):
                 self.runner.leave_out([suite])
             self.assertEqual(suite.programs, wanted)
+
+    def test_costs(self):
+        """The dearest tests and programs, and their sums; a child counts once it was waited for."""
+        burn = 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+        _, _, text = self.run_suites(
+            told='echo 1..2; echo ok 1 - a; echo "# time 61.5 s, processor 3600.2 s"; echo ok 2 - b',
+            burnt=f'echo 1..1; sh -c "{burn}"; echo ok 1 - c'.replace('$', '\\$'))
+        lines = text.splitlines()
+        first = lines.index('dearest'.ljust(55) + '    time processor') + 1
+        self.assertEqual(lines[first].split(), 'told: a 1:01 60:00'.split())
+        self.assertTrue(lines[first + 1].startswith('burnt: sh -c'), text)
+        with open(f'{self.cache.name}/smc/times.json', encoding='utf-8') as file:
+            times = json.load(file)
+        self.assertEqual(times['told: a'], [61.5, 3600.2])
+        burnt = next(cost for name, cost in times.items() if name.startswith('burnt'))
+        self.assertGreater(burnt[1], 0.05)
 
     def test_second_program_counts(self):
         self.runner.SUITES = {'suite': (1, [['sh', '-c', 'echo 1..1; echo ok 1'],

@@ -6,6 +6,7 @@ import re
 PLAN = re.compile(r'1\.\.(\d+)\s*(?:#.*)?$')
 RESULT = re.compile(r'(not )?ok\b\s*(\d+)?\s*(?:-\s*)?(.*)$')
 SKIP = re.compile(r'\s*(?<!\\)#\s*skip\b:?\s*', re.IGNORECASE)
+COST = re.compile(r'time ([\d.]+) s, processor ([\d.]+) s$')
 MAX_DIAGNOSTICS = 40
 
 
@@ -17,6 +18,7 @@ class Test:
         self.name = name
         self.before = before        # lines between the last result and this one
         self.after = []             # lines between this result and the next one
+        self.cost = None            # seconds and those of a processor, if the program told
 
 
 class Stream:
@@ -29,6 +31,7 @@ class Stream:
 
     def __init__(self, title):
         self.title = title
+        self.cost = 0.0, 0.0    # seconds and those of a processor
         self.tests = []
         self.plan = None
         self.number = 0
@@ -77,6 +80,11 @@ class Stream:
         elif how and not self.count('failed'):
             self._add('failed', f'{self.title}: {how} without a failed test')
 
+    def costs(self):
+        """Name, seconds and processor seconds of each test that told, or of the whole program."""
+        return ([(test.name, *test.cost) for test in self.tests if test.cost]
+                or [(self.title, *self.cost)])
+
     def count(self, verdict):
         """The number of tests with this verdict."""
         return sum(test.verdict == verdict for test in self.tests)
@@ -109,6 +117,10 @@ class Stream:
         return self._add('passed', text)
 
     def _diagnose(self, line):
+        cost = COST.match(line)
+        if cost and self.tests and not self.in_next:
+            self.tests[-1].cost = float(cost[1]), float(cost[2])
+            return
         # Most programs explain a result after it, KUnit before it. A line between two results
         # is kept for both, and failures() picks.
         if self.tests and not self.in_next and len(self.tests[-1].after) < MAX_DIAGNOSTICS:

@@ -6,13 +6,14 @@ import os
 import re
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'vm'))
 
-from harness import console, paths, tap, testfile, verdict      # noqa: E402
+from harness import clock, console, paths, tap, testfile, verdict      # noqa: E402
 from harness.errors import Trouble                      # noqa: E402
 from harness.topology import Relay                      # noqa: E402
 
@@ -174,6 +175,16 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(self.names(tap=silent), ['no-verdict'])
         self.assertEqual(self.names(tap=silent, needs_tap=False), [])
         self.assertEqual(self.names(tap=silent, needs_tap=False, exit_status=1), ['exit-status'])
+
+
+class ClockTest(unittest.TestCase):
+    def test_processor_time(self):
+        before = clock.processor_seconds(os.getpid())
+        end = time.process_time() + 0.1
+        while time.process_time() < end:
+            pass
+        self.assertAlmostEqual(clock.processor_seconds(os.getpid()) - before, 0.1, delta=0.05)
+        self.assertEqual(clock.processor_seconds(1 << 30), 0)
 
 
 class FakeGuest:

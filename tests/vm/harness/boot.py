@@ -194,6 +194,7 @@ class Boot:
                               for guest in self.guests), LOG_LIMIT)
         self._drain()
         for guest in self.guests:
+            guest.take_cost()
             guest.take_log()
             if guest.is_gone():
                 guest.facts.gone = guest.why_gone()

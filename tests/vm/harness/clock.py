@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Time limits on a machine that others use as well."""
+"""Time limits on a machine that others use as well, and what a program has used of it."""
 
 import os
 import time
@@ -13,6 +13,20 @@ def crowding():
 def scale():
     """What the user thinks of our limits."""
     return float(os.environ.get('VM_TIMEOUT_SCALE', 1))
+
+
+def processor_seconds(pid):
+    """
+    Processor time of a process and of those children for which it has waited; of a zombie, too. 0 if
+    there is no such process.
+    """
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
+            # The name of the program, in parentheses, may hold anything
+            fields = file.read().rpartition(')')[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf('SC_CLK_TCK')
 
 
 class Deadline:

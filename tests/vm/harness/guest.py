@@ -6,8 +6,9 @@ import json
 import signal
 import socket
 import subprocess
+import time
 
-from . import console, qemu
+from . import clock, console, qemu
 from .verdict import Facts
 
 PR_SET_PDEATHSIG = 1
@@ -45,6 +46,7 @@ class Guest:
         self._leak_lines = []
         self._log_start = 0
         self._test = None
+        self._begun = 0.0, 0.0
         self._relay = relay
         self._on_output = on_output
         self._pending = {}
@@ -91,9 +93,16 @@ class Guest:
 
     def begin(self, test):
         self._test = test
+        self._begun = time.monotonic(), clock.processor_seconds(self._process.pid)
         self._log_start = len(self.log.lines)
         self.facts = Facts(taint_before=self.taint, allowed=test.allowed,
                            needs_tap=test.needs_tap)
+
+    def take_cost(self):
+        """What the test has cost until now; of a guest that is gone, QEMU tells nothing any more."""
+        seconds, processor = self._begun
+        self.facts.seconds = time.monotonic() - seconds
+        self.facts.processor = max(0.0, clock.processor_seconds(self._process.pid) - processor)
 
     # For a guest that hangs: SysRq keys on the serial console, and the processors' registers.
 

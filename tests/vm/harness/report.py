@@ -3,7 +3,7 @@
 
 import threading
 
-from . import console
+from . import console, tap
 
 SHOWN_LINES = 60
 SUBTEST_LINES = ('ok ', 'not ok ', '1..', '# ')
@@ -37,6 +37,9 @@ class TapReport:
             skip = '; '.join(next(iter(facts.values())).tap.skipped)
         names = list(dict.fromkeys(failure.name for failure in everything))
         self.printer.point(not everything, title, skip, f' # {" ".join(names)}' if names else '')
+        self.printer.comment(
+            tap.cost(max(one.seconds for one in facts.values()),
+                     sum(one.processor for one in facts.values())))
         for guest, some in failures.items():
             for failure in some:
                 where = f'guest {guest}: ' if len(facts) > 1 else ''

@@ -10,6 +10,11 @@ PLAN = re.compile(r'^1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?\s*$', re.IGNORECASE)
 BAIL_OUT = re.compile(r'^Bail out!\s*(.*)')
 
 
+def cost(seconds, processor):
+    """The comment after a test with which scripts/test finds the dearest ones."""
+    return f'time {seconds:.1f} s, processor {processor:.1f} s'
+
+
 class Result:
     """What the lines of one test say; feed() takes them one by one."""
 

@@ -41,6 +41,8 @@ class Facts:
     log: list = field(default_factory=list)
     allowed: list = field(default_factory=list)     # patterns of expected log lines
     needs_tap: bool = True
+    seconds: float = 0.0                            # from the command to the end
+    processor: float = 0.0                          # seconds that QEMU used
 
 
 def taint_flags(bits):
