@@ -248,6 +248,11 @@ class Runner(unittest.TestCase):
         burnt = next(cost for name, cost in times.items() if name.startswith('burnt'))
         self.assertGreater(burnt[1], 0.05)
 
+    def test_arguments_are_for_the_first_program(self):
+        self.runner.SUITES = {'suite': (1, [['first', '-a'], ['second']], [])}
+        suite = self.runner.Suite('suite', ['-b', 'c'], self.cache.name)
+        self.assertEqual(suite.programs, [['first', '-b', 'c']])
+
     def test_second_program_counts(self):
         self.runner.SUITES = {'suite': (1, [['sh', '-c', 'echo 1..1; echo ok 1'],
                                             ['sh', '-c', 'true']], [])}

@@ -66,6 +66,24 @@ PROGRAMS = {
         ('Makefile', 'Kbuild', 'Kconfig', 'dkms.conf', 'scripts/install', 'tools/Makefile',
          'tests/install/')),
 }
+SMALLER = {
+    'tests/uml/hostile': Left(
+        'A hostile peer of SMC-R, in both roles and versions.',
+        'the client of version 2 and the server of version 1.'),
+    'tests/uml/sockfuzz': Left(
+        'Socket calls at random under all checkers, over SMC-D and SMC-R.',
+        '10 seconds each in place of 30.'),
+    'tests/uml/links': Left(
+        'Connections that outlive one of two links, in both versions, whether a device or its '
+        'network device goes.',
+        'devices go in version 2, network devices in version 1.'),
+    'tests/uml/paths': Left(
+        'SMC-R over VLANs and routers, with ports that the operator has named.',
+        'VLANs with IPv4, routers with IPv6.'),
+    'tests/uml/talk': Left(
+        'Two programs that talk over SMC-R in every way, in both versions.',
+        'half of the ways in each version.'),
+}
 CHECKS = {
     'build-13': Left(
         "Warnings of Debian 13's compiler, and of sparse with its headers.",
@@ -80,10 +98,10 @@ HEAD = '''\
 What make test leaves to test-all
 ===================================
 
-``make test`` runs each test on one kernel or on two. ``make test-all`` runs each test on all of its
-kernels, and everything that is listed here. An entry says which faults it finds, and which part of
-``make test`` finds them as well. Every test that names a debug kernel runs on it in the suite
-``debug``.
+``make test`` runs each test on one kernel or on two, and some of them with fewer cases.
+``make test-all`` runs each test in full size on all of its kernels, and everything that is listed
+here. An entry says which faults it finds, and which part of ``make test`` finds them as well. Every
+test that names a debug kernel runs on it in the suite ``debug``.
 '''
 
 
@@ -104,10 +122,13 @@ def entry_of(name, left):
     return entry(name, left.finds, f'Every day: {left.instead}', when)
 
 
+def all_tests(tree):
+    return testfile.find([], Path(tree.path(TESTS)))
+
+
 def left_tests(tree):
     """The tests in virtual machines that do not run on all their stock kernels every day."""
-    tests = testfile.find([], Path(tree.path(TESTS)))
-    return [test for test in tests if not test.daily
+    return [test for test in all_tests(tree) if not test.daily
             or set(test.daily) < {name for name in test.kernels if name.startswith('stock-')}]
 
 
@@ -128,6 +149,11 @@ def page(tree):
         *(entry_of(f'Suite ``{name}``', left) for name, left in SUITES.items()),
         *(entry_of(f'``{name}``', left) for name, left in PROGRAMS.items()),
         *(entry_of(f'Check ``{name}``', left) for name, left in CHECKS.items()),
+        title('Smaller every day'),
+        *(entry(f'``{name}``', left.finds, f'Every day: {left.instead}')
+          for name, left in SMALLER.items()),
+        *(entry(f'``{test.name}``', test.proves, f'Every day: {test.smaller}')
+          for test in all_tests(tree) if test.smaller),
         title('Tests in virtual machines, on no kernel every day'),
         *(entry_of_test(test) for test in tests if not test.daily),
         title('Tests in virtual machines, on fewer kernels every day'),
@@ -146,6 +172,8 @@ def daily(tree):
                 for test in tests if not test.proves]
     problems += [f'{TESTS}/{test.name}.sh: "# daily: none" without "# instead:"'
                  for test in tests if not test.daily and not test.instead]
+    problems += [f'{TESTS}/{test.name}.sh: "# variables: DAILY" without "# smaller:"'
+                 for test in all_tests(tree) if 'DAILY' in test.variables and not test.smaller]
     if not tree.has(PAGE) or tree.read(PAGE) != wanted:
         problems.append(f'{PAGE}: "scripts/check --update daily" writes another page')
     return problems

@@ -8,6 +8,7 @@ taken away under load, so many times in each way, and comes back; every byte arr
 directions, and no program sees an error. RDMA_LIB is lib/rdma.sh, which makes the wires.
 """
 
+import os
 import random
 import socket
 import subprocess
@@ -188,10 +189,10 @@ def cut(variant, take, give, ports):
 
 def cuts():
     take_up()
-    for variant in R2, R1:
-        for way in WAYS:
-            cut(variant, *way)
-            check('they end', smc.eventually(lambda: not wire.links(GEN)))
+    every = [(variant, way) for variant in (R2, R1) for way in WAYS]
+    for variant, way in [every[0], every[3]] if os.environ.get('DAILY') else every:
+        cut(variant, *way)
+        check('they end', smc.eventually(lambda: not wire.links(GEN)))
     take_down()
 
 

@@ -11,7 +11,7 @@ from . import paths
 from .errors import Trouble
 
 HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
-                    r'|expect|follows|variables|patch|roce|threads|instead)\s*:\s*(.*?)\s*$')
+                    r'|expect|follows|variables|patch|roce|threads|instead|smaller)\s*:\s*(.*?)\s*$')
 WORD = re.compile(r'^#\s*([a-z-]+)\s*:')
 
 
@@ -23,6 +23,7 @@ class Test:
     kernels: list = field(default_factory=lambda: ['stock-6.12'])
     daily: list = None              # those of them on which "make test" runs it
     instead: str = ''               # what finds the same faults there, if it does not run
+    smaller: str = ''               # what it does there, if it looks at the variable DAILY
     proves: str = ''                # the first sentence of the text before the header
     guests: int = 1
     timeout: int = 60
@@ -59,6 +60,8 @@ def _apply(test, key, value):
         test.daily = [] if value.strip() == 'none' else value.split()
     elif key == 'instead':
         test.instead = f'{test.instead} {value}'.strip()
+    elif key == 'smaller':
+        test.smaller = f'{test.smaller} {value}'.strip()
     elif key == 'modules':
         test.modules = value.split()
     elif key == 'expect':

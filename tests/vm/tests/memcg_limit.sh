@@ -6,9 +6,10 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: stock-6.12
+# smaller: three of seven comparisons: a client, a limit of an ancestor, page cache.
 # modules: smc
 # cpus: 2
-# variables: MEMCG_LIMIT
+# variables: MEMCG_LIMIT DAILY
 # timeout: 240
 
 # shellcheck source=../lib.sh

@@ -6,8 +6,10 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.12
+# smaller: a crowd of 60 in place of 220.
 # modules: smc smc_rdma
 # timeout: 240
+# variables: DAILY
 # cpus: 2
 # memory: 2048
 
@@ -22,9 +24,11 @@ modprobe rdma_rxe || die "no software RoCE"
 rdma_wire || die "no wire"
 rdma_another_address || die "no second address"
 smcd ueid add SMCFORMING
+crowd=220
+[ -z "$DAILY" ] || crowd=60
 cases badpath.py
-cases crowd.py smcr 220
-cases crowd.py smcd 220
+cases crowd.py smcr $crowd
+cases crowd.py smcd $crowd
 rdma_unwire
 smc_expect_clean "no object is left over"
 done_testing
