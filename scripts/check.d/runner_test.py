@@ -170,6 +170,15 @@ class Runner(unittest.TestCase):
         self.expect('echo 1..1; echo ok 1 - a; exec >/dev/null 2>&1;' + self.let_years_go_by()
                     + 'tail -f /dev/null', '1 passed, 1 failed', 'no end after')
 
+    def test_no_process_is_left(self):
+        """Neither in a session of its own, nor if it is started there."""
+        self.expect(f'setsid sh -c "sleep 9999 & echo \\$\\$ >{self.cache.name}/pids; sleep 9999" '
+                    f'>/dev/null 2>&1 & until [ -s {self.cache.name}/pids ]; do sleep 0.1; done; '
+                    'echo 1..1; echo ok 1 - a', '1 passed, 0 failed')
+        with open(f'{self.cache.name}/pids', encoding='ascii') as file:
+            group = int(file.read())
+        self.assertRaises(ProcessLookupError, os.killpg, group, 0)
+
     def test_interrupt(self):
         self.runner.LANES = 1
         code, last, text = self.run_suites(
