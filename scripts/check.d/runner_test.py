@@ -257,6 +257,11 @@ class Runner(unittest.TestCase):
         burnt = next(cost for name, cost in times.items() if name.startswith('burnt'))
         self.assertGreater(burnt[1], 0.05)
 
+    def test_costs_that_cannot_be_kept(self):
+        """A full disk, for one: the verdict is told all the same."""
+        os.makedirs(f'{self.cache.name}/smc/times.json')
+        self.expect('echo 1..1; echo ok 1 - a', '1 passed, 0 failed', 'Is a directory')
+
     def test_arguments_are_for_the_first_program(self):
         self.runner.SUITES = {'suite': (1, [['first', '-a'], ['second']], [])}
         suite = self.runner.Suite('suite', ['-b', 'c'], self.cache.name)
