@@ -33,7 +33,7 @@ class Left:
     rest: list = field(default_factory=list)
 
     def is_due(self, files):
-        return any(name.startswith(self.changed) for name in files) if self.changed else False
+        return any(name.startswith(self.changed) for name in files)
 
 
 SUITES = {

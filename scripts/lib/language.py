@@ -10,7 +10,6 @@ lists only shrink. A line is the key of a finding, with "# reason" behind it or 
 import collections
 import os
 import re
-import subprocess
 
 LISTS = 'scripts/check.d/'
 MAX_COLUMNS = 100

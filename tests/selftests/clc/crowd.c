@@ -12,7 +12,7 @@
 
 #include "forge.h"
 
-#define CROWD		5000	/* at most; the variable CROWD is another number */
+#define CROWD		5000	/* the environment variable CROWD lowers it */
 #define LISTENERS	2	/* each can have 4096 parked handshakes */
 #define ADDRESSES	24	/* so that limits of one address do not matter */
 #define SAMPLES		200

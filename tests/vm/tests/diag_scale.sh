@@ -19,8 +19,8 @@
 . "$(dirname "$0")/../../selftests/netlink/cases.sh"
 
 ip link set lo up
-case $VM_KERNEL$DAILY in
-debug-* | *1) cases scale.py 2000 ;;
+case $VM_KERNEL${DAILY:+ daily} in
+debug-* | *' daily') cases scale.py 2000 ;;
 *) cases scale.py 10000 ;;
 esac
 smc_expect_clean "no object is left over"

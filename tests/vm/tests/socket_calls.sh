@@ -20,9 +20,9 @@ ip addr add 2001:db8::1/64 dev dummy0 nodad
 ip link set dummy0 up
 
 # A debug kernel is ten times slower: one of each kind, and TCP itself is not its subject
-case $VM_KERNEL$DAILY in
+case $VM_KERNEL${DAILY:+ daily} in
 debug-* | kcsan-*) set -- -v smc -v smc_accepted -v fallback_client -v fallback_server ;;
-stock-6.121) set -- -v smc -v smc6 -v smc_both -v fallback_client ;;
-stock-6.11) set -- -v smc_accepted -v ipproto_smc6 -v fallback_server -v tcp ;;
+"stock-6.12 daily") set -- -v smc -v smc6 -v smc_both -v fallback_client ;;
+"stock-6.1 daily") set -- -v smc_accepted -v ipproto_smc6 -v fallback_server -v tcp ;;
 esac
 exec socket_test -s "$VM_SLOW" -j 12 "$@"
