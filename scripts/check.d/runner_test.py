@@ -252,7 +252,7 @@ class Runner(unittest.TestCase):
         self.assertEqual(lines[first].split(), 'told: a 1:01 60:00'.split())
         self.assertTrue(lines[first + 1].startswith('burnt: sh -c'), text)
         with open(f'{self.cache.name}/smc/times.json', encoding='utf-8') as file:
-            times = json.load(file)
+            times = json.load(file)['daily']
         self.assertEqual(times['told: a'], [61.5, 3600.2])
         burnt = next(cost for name, cost in times.items() if name.startswith('burnt'))
         self.assertGreater(burnt[1], 0.05)
@@ -261,6 +261,42 @@ class Runner(unittest.TestCase):
         """A full disk, for one: the verdict is told all the same."""
         os.makedirs(f'{self.cache.name}/smc/times.json')
         self.expect('echo 1..1; echo ok 1 - a', '1 passed, 0 failed', 'Is a directory')
+
+    def test_costs_of_every_day(self):
+        """A suite alone, or with all it has, says nothing of "make test"; a test that is gone is forgotten."""
+        budget = self.runner.budget
+        told = 'echo 1..1; echo ok 1 - {}; echo "# time 1 s, processor {} s"'
+        for arguments, name, seconds in (([], 'old', 1), ([], 'a', 2), (['suite'], 'a', 30),
+                                         (['--all'], 'a', 40)):
+            with mock.patch.object(self.runner.paths, 'new_log_folder',
+                                   return_value=tempfile.mkdtemp(dir=self.cache.name)):
+                self.run_suites(*arguments, suite=told.format(name, seconds))
+        with open(f'{self.cache.name}/smc/times.json', encoding='utf-8') as file:
+            self.assertEqual(json.load(file), {budget.DAILY: {'suite: a': [1, 2]},
+                                               budget.FULL: {'suite: a': [1, 40]}})
+
+    def judged(self, times, **limits):
+        """The lines that are no plan."""
+        lines = self.runner.budget.judge(limits, {name: [0, cost] for name, cost in times.items()},
+                                         lambda name: name == 'left')
+        self.assertEqual(lines[0], f'1..{sum("ok " in line for line in lines)}')
+        return lines[1:]
+
+    def test_budget(self):
+        """More than its limit, dear without a limit, and a limit for no test are failures."""
+        self.assertEqual(self.judged({'a': 30, 'cheap': 20}, a=30, left=30), ['ok 1 - a'])
+        self.assertEqual(self.judged({'a': 31}, a=30)[0], 'not ok 1 - a')
+        self.assertEqual(self.judged({'new': 21})[0], 'not ok 1 - new')
+        self.assertEqual(self.judged({'a': 1}, gone=30)[0], 'not ok 1 - gone')
+        self.assertIn('# SKIP', self.judged({}, a=30)[0])
+
+    def test_budget_with_a_bad_line(self):
+        path = f'{self.cache.name}/budget.txt'
+        for line in 'many a', '30':
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(f'# a comment\n\n20 a\n{line}\n')
+            with self.assertRaisesRegex(ValueError, 'budget.txt:4'):
+                self.runner.budget.read(path)
 
     def test_arguments_are_for_the_first_program(self):
         self.runner.SUITES = {'suite': (1, [['first', '-a'], ['second']], [])}

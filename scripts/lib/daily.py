@@ -65,6 +65,9 @@ PROGRAMS = {
         'The builds of the suite ``vm`` use the same Kbuild files.',
         ('Makefile', 'Kbuild', 'Kconfig', 'dkms.conf', 'scripts/install', 'tools/Makefile',
          'tests/install/')),
+    'scripts/budget': Left(
+        'A test of ``make test`` that has become dear, or a new one that is: ``tests/budget.txt``.',
+        '``make test`` shows the ten dearest.'),
 }
 SMALLER = {
     'tests/uml/hostile': Left(
@@ -103,6 +106,11 @@ What make test leaves to test-all
 here. An entry says which faults it finds, and which part of ``make test`` finds them as well. Every
 test that names a debug kernel runs on it in the suite ``debug``.
 '''
+
+
+def is_sometimes_left(test):
+    """Does the test, a program with arguments, not run in each "make test"?"""
+    return any(program in test.split() for program in PROGRAMS)
 
 
 def title(text):
