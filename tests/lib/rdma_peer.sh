@@ -19,7 +19,7 @@ rdma_peer_strangers() {
 # programs did meanwhile was good.
 rdma_peer_beside_talk() {
 	peer_talk=$1
-	rdma_peer_strangers || echo "# no strangers"
+	rdma_peer_strangers || { echo "Bail out! no strangers" && return 1; }
 	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
 	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds
 	echo 2 >/proc/sys/net/smc/smcr_max_links_per_lgr	# what is said of a second one is tested
@@ -40,12 +40,17 @@ rdma_peer_beside_talk() {
 	# Four floods at once leave the honest link some time, and take no longer than eight
 	# shellcheck disable=SC2086	# names of tests, all by default
 	rdma_peer -s "${VM_SLOW:-1}" -j 4 ${RDMA_PEER_TESTS-} >"$peer_work/tap"
+	peer_status=$?
 	grep -v '^1\.\.' "$peer_work/tap"
-	peer_points=$(sed -n 's/^1\.\.//p' "$peer_work/tap")
+	peer_points=$(sed -n 's/^1\.\.\([1-9][0-9]*\)$/\1/p' "$peer_work/tap")
 	rm "$peer_work/go-on"
 	wait $peer_caller
 	kill $peer_server
 	echo "$peer_patience" >/proc/sys/net/ipv4/tcp_fin_timeout
+	if [ -z "$peer_points" ] || [ $peer_status -gt 1 ]; then
+		echo "Bail out! rdma_peer ended with status $peer_status, planned ${peer_points:-nothing}"
+		return 1
+	fi
 	peer_verdict $((peer_points + 1))
 }
 

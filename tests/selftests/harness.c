@@ -307,6 +307,33 @@ static void run_test(const struct test *test, int variant)
 		free_job(true);
 }
 
+static void refuse_glob(const char *what, const char *glob)
+{
+	fprintf(stderr, "no %s is called \"%s\", see -l\n", what, glob);
+	exit(2);
+}
+
+static void check_globs(const struct suite *suite)
+{
+	const struct test *test;
+	int i, v;
+
+	for (i = 0; options.variant[i]; i++) {
+		for (v = 0; v < suite->nr_variants; v++)
+			if (!fnmatch(options.variant[i], suite->variant_name(v), 0))
+				break;
+		if (v == suite->nr_variants)
+			refuse_glob("variant", options.variant[i]);
+	}
+	for (i = 0; options.test[i]; i++) {
+		for (test = tests; test; test = test->next)
+			if (!fnmatch(options.test[i], test->name, 0))
+				break;
+		if (!test)
+			refuse_glob("test", options.test[i]);
+	}
+}
+
 /**
  * harness_main() - all of main()
  * @suite: what to run
@@ -321,6 +348,7 @@ int harness_main(const struct suite *suite, int argc, char **argv)
 	int v;
 
 	parse(argc, argv);
+	check_globs(suite);
 	run.suite = suite;
 	signal(SIGPIPE, SIG_DFL);
 	if (!options.list)

@@ -26,7 +26,7 @@ echo "$sleeping && (common_preempt_count & 15 || common_flags & 128)" >"$event/f
 
 # run_socket_tests: those of one variant that move data.
 run_socket_tests() {
-	socket_test -s "$VM_SLOW" -v smc -v smc_accepted 'stream*' 'splice*' 'sendfile*' 'peek*'
+	socket_test -s "$VM_SLOW" -v smc -v smc_accepted 'both_directions' 'odd_sizes' '*vectors' 'splice*' 'sendfile*' 'peek*'
 }
 
 # allocations: what was traced.
