@@ -6,7 +6,6 @@
 # expect: atomic-sleep taint
 # follows: lockdep
 # kernels: stock-6.12 debug-6.12
-# daily: stock-6.12 debug-6.12
 # modules: selfcheck
 
 # shellcheck source=lib.sh

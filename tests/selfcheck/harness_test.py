@@ -117,22 +117,19 @@ class TapTest(unittest.TestCase):
         self.assertEqual(result.failed, [])
 
     def test_incomplete(self):
-        for text in ('', 'ok 1 - a', 'ok 1 - a\n1..2', '1..1', 'ok 1 - a\nok 2 - b\n1..1'):
+        for text in ('', 'ok 1 - a', 'ok 1 - a\n1..2', '1..1', 'ok 1 - a\nok 2 - b\n1..1', '1..0',
+                     'ok 1\nok 1\n1..2', '1..1\nok 1\n1..1', 'ok 1\nok 3\n1..2', '1..0 # SKIP no device'):
             with self.subTest(text=text):
                 self.assertFalse(tap_result(text).complete)
 
     def test_failed(self):
         self.assertEqual(tap_result('not ok 1 - a b\n1..1').failed, ['a b'])
-        self.assertEqual(tap_result('not ok 1 - a # TODO later\n1..1').failed, [])
+        for line in 'not ok 1 - a # TODO later', 'ok 1 - a # SKIP no device', 'not ok 1 - a # skip':
+            self.assertEqual(len(tap_result(f'{line}\n1..1').failed), 1, line)
 
     def test_reasons(self):
         result = tap_result('not ok 1 - a\n# of a\n# too\nok 2 - b\n# of b\nnot ok 3 - c\n1..3\n# all')
         self.assertEqual(result.reasons, {'a': ['# of a', '# too'], 'c': []})
-
-    def test_skipped(self):
-        self.assertTrue(tap_result('1..0 # SKIP no device').all_skipped)
-        self.assertTrue(tap_result('ok 1 - a # SKIP no device\n1..1').all_skipped)
-        self.assertFalse(tap_result('ok 1 - a # SKIP x\nok 2 - b\n1..2').all_skipped)
 
     def test_bail_out(self):
         self.assertEqual(tap_result('Bail out! no network').bail_out, 'no network')
@@ -169,6 +166,9 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(self.names(unsettled=True), ['object-leak'])
         self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 0}}), ['object-leak'])
         self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 1}}), ['object-leak'])
+
+    def test_line_of_the_agent_that_is_not_complete(self):
+        self.assertEqual(self.names(garbled=['@exit ']), ['agent'])
 
     def test_status_without_tap(self):
         silent = tap.Result()
@@ -253,8 +253,7 @@ class TestfileTest(unittest.TestCase):
 
     def test_daily(self):
         for kernels, daily in (('stock-6.12 debug-6.12 stock-6.1', ['stock-6.12', 'stock-6.1']),
-                               ('debug-6.12', ['debug-6.12']),
-                               ('stock-6.1 debug-6.12\n# daily: debug-6.12', ['debug-6.12']),
+                               ('debug-6.12', []),
                                ('stock-6.1\n# daily: none', [])):
             with self.subTest(kernels=kernels):
                 test = self.read(f'#!/bin/sh\n# kernels: {kernels}\n')
@@ -273,7 +272,11 @@ class TestfileTest(unittest.TestCase):
 
     def test_bad_header(self):
         for line in ('# daily: stock-6.1', '# guests: 3', '# timeout: soon', '# peer: other',
-                     '# kernels: stock-6.1\n# guest: 2', '# kernel: x\n# timeout: 5'):
+                     '# kernels: stock-6.1\n# guest: 2', '# kernel: x\n# timeout: 5', '# kernel: x',
+                     '# kernels: debug-6.12\n# daily: debug-6.12', '# timeout: 5\n#\n# moduls: smc',
+                     '# timeout: 5\n#\n# Modules: smc', '# allow_log: x', '# cpus: 2\n# cpus: 2',
+                     '# kernels:', '# allow-log:', '# allow-log: (', "# boot: a='b",
+                     '# Text.\n# cpus: 2\n#\n# timeout: 5'):
             with self.subTest(line=line), self.assertRaises(Trouble):
                 self.read(f'#!/bin/sh\n{line}\n')
 

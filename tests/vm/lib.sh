@@ -36,18 +36,6 @@ fail() {
 	echo "not ok $_points - $*"
 }
 
-# skip NAME REASON
-skip() {
-	_points=$((_points + 1))
-	echo "ok $_points - $1 # SKIP $2"
-}
-
-# skip_all REASON: the whole test cannot run here.
-skip_all() {
-	echo "1..0 # SKIP $*"
-	exit 0
-}
-
 # die TEXT: the test cannot go on.
 die() {
 	echo "Bail out! $*"

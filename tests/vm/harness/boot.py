@@ -109,12 +109,16 @@ class Boot:
         self.guests = []
         accel = accel or qemu.accelerator(spec.kernel.image)
         wires = topology.wires(Path(self._sockets.name), spec.guests)
-        for index in range(spec.guests):
-            machine = _machine(spec, index, accel, folder, wires[index])
-            guest = Guest(topology.guest_names(2)[index], machine, folder, self._relay, on_output)
-            self.guests.append(guest)
-            for end, name in guest.sockets().items():
-                self._selector.register(end, selectors.EVENT_READ, (guest, name))
+        try:
+            for index in range(spec.guests):
+                machine = _machine(spec, index, accel, folder, wires[index])
+                guest = Guest(topology.guest_names(2)[index], machine, folder, self._relay, on_output)
+                self.guests.append(guest)
+                for end, name in guest.sockets().items():
+                    self._selector.register(end, selectors.EVENT_READ, (guest, name))
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self):
         return self

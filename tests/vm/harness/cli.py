@@ -35,7 +35,6 @@ def parse(argv):
     parser.add_argument('--load', metavar='NAMES', default=None,
                         help='modules to load, comma-separated, instead of those the test names')
     parser.add_argument('--cmd', metavar='COMMANDS', help='run shell commands and show the log')
-    parser.add_argument('--all', action='store_true', help='all tests (as without any name)')
     parser.add_argument('--daily', action='store_true', default=bool(os.environ.get('DAILY')),
                         help='of the tests for a kernel only those which run on it every day '
                              '(also the variable DAILY)')
@@ -62,7 +61,7 @@ def parse(argv):
     options = parser.parse_args(argv)
     if os.environ.get('KERNEL') and not options.kernel:
         options.kernel = os.environ['KERNEL'].split()
-    options.kernel = [_kernel_name(name) for name in options.kernel or ()]
+    options.kernel = [kernel_name(name) for name in options.kernel or ()]
     if os.environ.get('T') and not options.tests:
         options.tests = os.environ['T'].split()
     options.shell = os.environ.get('SHELL') == '1'
@@ -70,7 +69,7 @@ def parse(argv):
     return options
 
 
-def _kernel_name(name):
+def kernel_name(name):
     """6.12 is short for stock-6.12."""
     return f'stock-{name}' if name[:1].isdigit() else name
 
@@ -185,6 +184,18 @@ def choose_tests(tests, kernel, options):
     return [test for test in tests if named or LIKE.get(kernel, kernel) in test.kernels]
 
 
+def _prepare(name, tests, options, folder, report, suites):
+    """A kernel, or modules for it, that cannot be had: a failure, and the others run all the same."""
+    try:
+        kernel = _kernel(name, options)
+        config = _config(kernel, options, tests)
+    except Trouble as trouble:
+        report.printer.point(False, f'{name}: the kernel, and modules and programs for it')
+        report.printer.comment(str(trouble))
+        return
+    suites.append((Suite(kernel, config, folder, report, options.isolate), tests))
+
+
 def run_tests(options, folder):
     tests = [_override(test, options) for test in testfile.find(options.tests)]
     kernels = list(dict.fromkeys(options.kernel or
@@ -198,9 +209,7 @@ def run_tests(options, folder):
         for name in kernels:
             chosen = choose_tests(tests, name, options)
             if chosen:
-                kernel = _kernel(name, options)
-                config = _config(kernel, options, chosen)
-                suites.append((Suite(kernel, config, folder, report, options.isolate), chosen))
+                _prepare(name, chosen, options, folder, report, suites)
         _run_suites(suites, options)
     except Trouble as trouble:
         printer.line(f'Bail out! {trouble}')

@@ -158,8 +158,11 @@ class Guest:
         elif line.startswith('@'):
             word, _, rest = line[1:].partition(' ')
             handler = getattr(self, '_agent_' + word.replace('-', '_'), None)
-            if handler:
-                handler(rest)
+            try:
+                if handler:
+                    handler(rest)
+            except ValueError:
+                self.facts.garbled.append(line)
 
     def _on_test_output(self, line):
         self.facts.output.append(line)

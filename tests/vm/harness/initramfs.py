@@ -101,6 +101,11 @@ def compile_init():
     return binary
 
 
+def _quoted(value):
+    """What stands between two apostrophes in a shell."""
+    return str(value).replace("'", "'\\''")
+
+
 def _finish(path, archive, modules, config):
     """What every initramfs has: init, the modules it loads in order, its configuration."""
     archive.add_console()
@@ -111,7 +116,7 @@ def _finish(path, archive, modules, config):
         archive.add_host_file(module, name)
         order.append(name)
     archive.add('/boot/order', ''.join(f'{name}\n' for name in order).encode())
-    lines = [f"{key}='{value}'\n" for key, value in config.items()]
+    lines = [f"{key}='{_quoted(value)}'\n" for key, value in config.items()]
     archive.add('/boot/config', ''.join(lines).encode())
     archive.write(path)
 

@@ -32,11 +32,8 @@ class TapReport:
         everything = [failure for some in failures.values() for failure in some]
         if not self.verbose:
             self._subtests(facts)
-        skip = None
-        if not everything and all(one.tap.all_skipped for one in facts.values()):
-            skip = '; '.join(next(iter(facts.values())).tap.skipped)
         names = list(dict.fromkeys(failure.name for failure in everything))
-        self.printer.point(not everything, title, skip, f' # {" ".join(names)}' if names else '')
+        self.printer.point(not everything, title, f' # {" ".join(names)}' if names else '')
         self.printer.comment(
             tap.cost(max(one.seconds for one in facts.values()),
                      sum(one.processor for one in facts.values())))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from . import verdict
 from .boot import Boot, BootFailed, Spec
 
-# A guest that dies before any code of ours ran says nothing about that code: emulators have bugs.
+# A guest that dies before our modules were loaded says nothing about that code: emulators have bugs.
 BOOT_ATTEMPTS = 2
 
 

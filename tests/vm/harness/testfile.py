@@ -12,7 +12,8 @@ from .errors import Trouble
 
 HEADER = re.compile(r'^#\s*(kernels|daily|guests|timeout|modules|peer|cpus|memory|boot|allow-log'
                     r'|expect|follows|variables|patch|roce|threads|instead|smaller)\s*:\s*(.*?)\s*$')
-WORD = re.compile(r'^#\s*([a-z-]+)\s*:')
+WORD = re.compile(r'^#\s*(?!SPDX|shellcheck)([A-Za-z][\w-]*)\s*:(?:\s|$)')
+REPEATED = ('instead', 'smaller', 'boot', 'allow-log', 'variables')
 
 
 @dataclass
@@ -96,6 +97,37 @@ def _apply(test, key, value):
         test.peer = value
 
 
+def _apply_header(test, lines):
+    """@lines: those of the header; each has a word that is known, only some words more than once."""
+    seen = set()
+    for line in lines:
+        match = HEADER.match(line)
+        if not match:
+            raise Trouble(f'{test.path}: a header has no "{WORD.match(line)[1]}"')
+        key, value = match.groups()
+        if key in seen and key not in REPEATED:
+            raise Trouble(f'{test.path}: a second "# {key}:"')
+        if not value and key != 'expect':
+            raise Trouble(f'{test.path}: "# {key}:" without a value')
+        seen.add(key)
+        try:
+            _apply(test, key, value)
+        except (re.error, ValueError) as error:
+            raise Trouble(f'{test.path}: "# {key}: {value}": {error}') from error
+
+
+def _header(path, paragraphs):
+    """The paragraph whose lines all look like "word: value"; no other one has a word of it."""
+    found = [lines for lines in paragraphs if all(map(WORD.match, lines))]
+    if len(found) > 1:
+        raise Trouble(f'{path}: a second header: "{found[1][0]}"')
+    for lines in paragraphs:
+        words = [line for line in lines if HEADER.match(line)]
+        if words and lines not in found:
+            raise Trouble(f'{path}: "{words[0]}" is not in the header')
+    return found[0] if found else []
+
+
 def _paragraphs(text):
     """The comments before the first command: lists of lines that no empty one divides."""
     found = [[]]
@@ -112,7 +144,7 @@ def _paragraphs(text):
 def _first_sentence(paragraphs):
     """What the test proves, without the details."""
     texts = [lines for lines in paragraphs
-             if 'SPDX' not in lines[0] and not any(map(HEADER.match, lines))]
+             if 'SPDX' not in lines[0] and not all(map(WORD.match, lines))]
     text = ' '.join(line.lstrip('# ') for line in texts[0]) if texts else ''
     return re.split(r'(?<=\.) (?=[A-Z])', text)[0]
 
@@ -123,22 +155,15 @@ def read(path, name=None):
     test = Test(name or path.stem, path)
     paragraphs = _paragraphs(path.read_text())
     test.proves = _first_sentence(paragraphs)
-    for lines in paragraphs:
-        matches = [HEADER.match(line) for line in lines]
-        for line, match in zip(lines, matches):
-            word = WORD.match(line)
-            if match:
-                _apply(test, match[1], match[2])
-            elif any(matches) and word:
-                raise Trouble(f'{test.path}: a header has no "{word[1]}"')
+    _apply_header(test, _header(test.path, paragraphs))
     if test.peer == 'intree':
         test.guests = 2
     stock = [name for name in test.kernels if name.startswith('stock-')]
     if test.daily is None:
-        test.daily = stock or test.kernels
-    unknown = [one for one in test.daily if one not in test.kernels]
+        test.daily = stock
+    unknown = [one for one in test.daily if one not in stock]
     if unknown:
-        raise Trouble(f'{test.path}: "# daily: {unknown[0]}" is not among its kernels')
+        raise Trouble(f'{test.path}: "# daily: {unknown[0]}" is no stock kernel of the test')
     return test
 
 

@@ -34,6 +34,7 @@ class Facts:
     unsettled: bool = False         # the agent waited for the counters until its time was over
     taint_before: int = 0
     taint: int = None
+    garbled: list = field(default_factory=list)     # lines of the agent that are not complete
     ended: bool = False
     timed_out: bool = False
     hung_in: list = field(default_factory=list)     # what a hanging guest was doing
@@ -68,6 +69,8 @@ def _end_failures(facts, panicked):
 
 def _test_failures(facts):
     """What the test itself said."""
+    if facts.garbled:
+        yield Failure('agent', f'the guest said "{facts.garbled[0]}"', facts.garbled)
     if facts.load_failed:
         yield Failure('load', facts.load_failed)
     if facts.exit_status is None:
@@ -81,7 +84,9 @@ def _test_failures(facts):
                       facts.output[-10:] if not facts.tap.failed else [])
     elif facts.needs_tap and not facts.tap.complete:
         yield Failure('no-verdict', 'the test ended without keeping a plan: '
-                      f'{facts.tap.points} points, plan {facts.tap.plan}', facts.output[-10:])
+                      f'{facts.tap.points} points, plan {facts.tap.plan}'
+                      + (f', out of order: "{facts.tap.broken}"' if facts.tap.broken else ''),
+                      facts.output[-10:])
 
 
 def _leak_failures(facts):
