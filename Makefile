@@ -7,8 +7,8 @@
 ## make install          both; modules go below updates/smc of the kernel (also DESTDIR=...)
 ## make uninstall        the kernel's own modules are back
 ## make demo             redis and iperf3 over SMC in a virtual machine (KERNEL=6.1)
-## make test             the daily tests: check to selfcheck, then one line with the verdict
-## make test-all         all tests on all kernels, before a release; takes hours
+## make test             the daily tests of the six suites below, then one line with the verdict
+## make test-all         all suites in full, before a release; takes hours
 ## make check            static checks, installation by make and by DKMS
 ## make unit             pure code and tools in user space under sanitizers, fuzzing (T=...)
 ## make kunit            kernel unit tests in User Mode Linux (T=...)
@@ -79,7 +79,7 @@ kunit:
 	@scripts/test $@ $(if $(T),-- '$(T)')
 
 uml:
-	$(NEEDS) test
+	$(NEEDS) bpf test tools
 	@scripts/test $@ $(if $(T),-- '$(T)')
 
 debug:

@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import os
+import signal
 import tempfile
 import time
 import unittest
@@ -54,15 +55,18 @@ class Runner(unittest.TestCase):
 
     def run_suites(self, *arguments, **scripts):
         """Returns exit code, last line and everything on stdout."""
-        self.runner.SUITES = {name: (self.limit, [['sh', '-c', script]], [])
+        self.runner.SUITES = {name: (self.limit, [['sh', '-c', script]])
                               for name, script in scripts.items()}
         self.runner.sys.argv = ['test', *arguments]
         out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        logs = self.logs or tempfile.mkdtemp(dir=self.cache.name)   # two runs within a second
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), \
+                mock.patch.object(self.runner.paths, 'new_log_folder', return_value=logs):
             code = self.runner.main()
         return code, out.getvalue().splitlines()[-1], out.getvalue()
 
     limit = 30
+    logs = None     # the folder for them
 
     def let_years_go_by(self):
         """A command of a script after which the time of its suite is up."""
@@ -152,7 +156,7 @@ class Runner(unittest.TestCase):
         self.expect(r'echo 1..1; printf "ok 1 - \377\n"', '1 passed, 0 failed')
 
     def test_missing_program(self):
-        self.runner.SUITES = {'suite': (1, [['tests/no/such/program']], [])}
+        self.runner.SUITES = {'suite': (1, [['tests/no/such/program']])}
         suite = self.runner.Suite('suite', [], self.cache.name)
         suite.run(self.runner.Interruption())
         self.assertEqual(self.runner.verdicts(suite), '0 passed, 1 failed')
@@ -181,12 +185,14 @@ class Runner(unittest.TestCase):
 
     def test_interrupt(self):
         self.runner.LANES = 1
-        code, last, text = self.run_suites(
-            one='echo 1..2; echo ok 1 - a; kill -INT $PPID; tail -f /dev/null',
-            two='echo 1..1; echo ok 1')
-        self.assertEqual((code, last.split(', ')[1]), (130, '2 failed'), text)
-        self.assertIn('FAILED one: Bail out! interrupted', text)
-        self.assertIn('FAILED two: Bail out! not run', text)
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        for name in 'INT', 'TERM', 'HUP':
+            code, last, text = self.run_suites(
+                one=f'echo 1..2; echo ok 1 - a; kill -{name} $PPID; tail -f /dev/null',
+                two='echo 1..1; echo ok 1')
+            self.assertEqual((code, last.split(', ')[1]), (130, '2 failed'), text)
+            self.assertIn('FAILED one: Bail out! interrupted', text)
+            self.assertIn('FAILED two: Bail out! not run', text)
 
     def test_interrupt_of_both_lanes(self):
         code, last, text = self.run_suites(
@@ -235,7 +241,7 @@ class Runner(unittest.TestCase):
         for files, wanted in (([], [kept, [*programs[2], '--units']]),
                               (['net/smc/Kbuild'], [kept, [*programs[2], '--units']]),
                               (['Kbuild', 'tests/a'], programs)):
-            self.runner.SUITES = {'suite': (1, programs, [])}
+            self.runner.SUITES = {'suite': (1, programs)}
             suite = self.runner.Suite('suite', [], self.cache.name)
             with mock.patch.object(self.runner.Tree, 'changed', return_value=files):
                 self.runner.leave_out([suite])
@@ -262,15 +268,37 @@ class Runner(unittest.TestCase):
         os.makedirs(f'{self.cache.name}/smc/times.json')
         self.expect('echo 1..1; echo ok 1 - a', '1 passed, 0 failed', 'Is a directory')
 
+    def test_log_that_cannot_be_written(self):
+        """A full disk, for one: the other suites run, and the verdict is told."""
+        script = 'echo 1..1; echo ok 1 - a'
+        for number, path in enumerate(('/dev/full', '/proc/none/suite.tap')):
+            self.logs = f'{self.cache.name}/logs{number}'
+            os.mkdir(self.logs)
+            os.symlink(path, f'{self.logs}/full.tap')
+            code, last, text = self.run_suites(full=script, good=script)
+            self.assertEqual((code, last), (1, '1 passed, 1 failed'), text)
+            self.assertIn('FAILED full: Bail out!', text)
+            self.assertIn(f'{self.logs}/full.tap', text)
+
+    def test_cache_that_cannot_be_made(self):
+        os.environ['XDG_CACHE_HOME'] = '/proc/none'
+        with self.assertRaisesRegex(SystemExit, '^test: /proc/none/smc'):
+            self.run_suites(suite='true')
+
+    def test_cost_of_a_failed_test(self):
+        """Its name is the same whatever was wrong."""
+        stream = self.runner.tap.Stream('suite')
+        for line in '1..1', 'not ok 1 - a b # warning taint', '# time 2.0 s, processor 1.5 s':
+            stream.feed(line)
+        self.assertEqual(stream.costs(), [('a b', 2.0, 1.5)])
+
     def test_costs_of_every_day(self):
         """A suite alone, or with all it has, says nothing of "make test"; a test that is gone is forgotten."""
         budget = self.runner.budget
         told = 'echo 1..1; echo ok 1 - {}; echo "# time 1 s, processor {} s"'
         for arguments, name, seconds in (([], 'old', 1), ([], 'a', 2), (['suite'], 'a', 30),
                                          (['--all'], 'a', 40)):
-            with mock.patch.object(self.runner.paths, 'new_log_folder',
-                                   return_value=tempfile.mkdtemp(dir=self.cache.name)):
-                self.run_suites(*arguments, suite=told.format(name, seconds))
+            self.run_suites(*arguments, suite=told.format(name, seconds))
         with open(f'{self.cache.name}/smc/times.json', encoding='utf-8') as file:
             self.assertEqual(json.load(file), {budget.DAILY: {'suite: a': [1, 2]},
                                                budget.FULL: {'suite: a': [1, 40]}})
@@ -299,13 +327,29 @@ class Runner(unittest.TestCase):
                 self.runner.budget.read(path)
 
     def test_arguments_are_for_the_first_program(self):
-        self.runner.SUITES = {'suite': (1, [['first', '-a'], ['second']], [])}
+        self.runner.SUITES = {'suite': (1, [['first', '-a'], ['second']])}
         suite = self.runner.Suite('suite', ['-b', 'c'], self.cache.name)
         self.assertEqual(suite.programs, [['first', '-b', 'c']])
 
+    def test_arguments_for_a_suite_without_any(self):
+        with self.assertRaisesRegex(SystemExit, 'takes no arguments'):
+            self.run_suites('suite', '--', 'a', suite='true')
+        with mock.patch.dict(os.environ, T='a'), self.assertRaisesRegex(SystemExit, 'T chooses'):
+            self.run_suites('suite', suite='true')
+
+    def test_program_after_the_time_of_its_suite(self):
+        """It is not started, and says why."""
+        self.runner.SUITES = {'suite': (1, [['false'], ['touch', f'{self.cache.name}/started']])}
+        suite = self.runner.Suite('suite', [], self.cache.name)
+        suite.limit = -1
+        suite.run(self.runner.Interruption())
+        self.assertEqual([name.partition(': ')[2] for name, _ in suite.failures()],
+                         ['not run, the time of the suite was over'] * 2)
+        self.assertFalse(os.path.exists(f'{self.cache.name}/started'))
+
     def test_second_program_counts(self):
         self.runner.SUITES = {'suite': (1, [['sh', '-c', 'echo 1..1; echo ok 1'],
-                                            ['sh', '-c', 'true']], [])}
+                                            ['sh', '-c', 'true']])}
         suite = self.runner.Suite('suite', [], self.cache.name)
         suite.run(self.runner.Interruption())
         self.assertEqual(self.runner.verdicts(suite), '1 passed, 1 failed')

@@ -2,6 +2,7 @@
 """What tests cost, and what those of "make test" may cost: tests/budget.txt, which "make test-all" checks."""
 
 import json
+import os
 
 LIMITS = 'tests/budget.txt'
 DEAR = 20               # seconds of a processor; a test that takes less needs no line
@@ -28,7 +29,12 @@ class Times:
         if is_whole:
             self.known[kind] = {}
         self.known[kind].update({name: rest for name, *rest in costs})
-        self.path.write_text(json.dumps(self.known, indent=1), encoding='utf-8')
+        new = self.path.with_name(f'{TIMES}.{os.getpid()}')      # a full disk must not cost the old ones
+        try:
+            new.write_text(json.dumps(self.known, indent=1), encoding='utf-8')
+            new.replace(self.path)
+        finally:
+            new.unlink(missing_ok=True)
 
 
 def read(path):

@@ -6,6 +6,7 @@ import re
 PLAN = re.compile(r'1\.\.(\d+)\s*(?:#.*)?$')
 RESULT = re.compile(r'(not )?ok\b\s*(\d+)?\s*(?:-\s*)?(.*)$')
 SKIP = re.compile(r'\s*(?<!\\)#\s*skip\b:?\s*', re.IGNORECASE)
+NOTE = re.compile(r'\s+#\s.*')      # what a runner adds to the name of a test that failed
 COST = re.compile(r'time ([\d.]+) s, processor ([\d.]+) s$')
 MAX_DIAGNOSTICS = 40
 
@@ -82,7 +83,7 @@ class Stream:
 
     def costs(self):
         """Name, seconds and processor seconds of each test that told, or of the whole program."""
-        return ([(test.name, *test.cost) for test in self.tests if test.cost]
+        return ([(NOTE.sub('', test.name), *test.cost) for test in self.tests if test.cost]
                 or [(self.title, *self.cost)])
 
     def count(self, verdict):

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -35,14 +36,21 @@ def _end_all():
                 os.waitpid(pid, 0)
 
 
+def _leave(number, _frame):
+    sys.exit(128 + number)
+
+
 @contextlib.contextmanager
 def ended():
     """
-    What this process starts, and what is started there, ends with the block. User Mode Linux has a
-    session of its own, so a signal to a process group does not end it, and one of its threads does
-    not end with it.
+    What this process starts, and what is started there, ends with the block; so it does if a signal ends
+    this process that can be handled. User Mode Linux has a session of its own, so a signal to a process
+    group does not end it, and one of its threads does not end with it. Only for the main thread.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for number in signal.SIGTERM, signal.SIGHUP:
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _leave)
     try:
         yield
     finally:

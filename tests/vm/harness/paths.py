@@ -9,20 +9,25 @@ import shutil
 import time
 from pathlib import Path
 
+from .errors import Trouble
+
 HARNESS = Path(__file__).resolve().parent
 VM = HARNESS.parent
 TREE = VM.parent.parent
 TESTS = VM / 'tests'
 GUEST = VM / 'guest'
 
-KEPT_RUNS = 20
+KEPT_RUNS = 100     # "make test-all" makes 25
 
 
 def cache(*parts):
-    """A folder below the project's cache, created if needed."""
+    """A folder below the project's cache, created if needed; raises Trouble if it cannot be."""
     base = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
     path = Path(base, 'smc', *parts)
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Trouble(f'{path}: {error.strerror}; XDG_CACHE_HOME names another place') from error
     return path
 
 
