@@ -38,36 +38,42 @@ class Left:
 
 SUITES = {
     'debug': Left(
-        'Use after free, leaks, wrong order of locks and sleeping in atomic context, with two '
-        'processors and preemption; and that the harness reports them.',
+        'Use after free, leaks, wrong order of locks and sleeping in atomic context, with preemption '
+        'and, in some tests, two processors; and that the harness reports them.',
         'User Mode Linux has the same checkers on one processor (``uml``, ``kunit``). '
         '``torture_loopback``, ``diag_storm``, ``hostile_writer`` and ``socket_fuzz`` use two '
         'processors on a stock kernel.'),
     'long': Left(
-        'Scripts for User Mode Linux that take many minutes each: devices, links and namespaces '
-        'that go at each millisecond (``removal``, ``namespaces``), many clients at once '
-        '(``forming``, ``torture``), monitoring meanwhile (``monitor``), tshark as another reader of '
-        'all messages (``dissect``), faults of an RDMA device (``memrdma``), and each call that '
-        'can fail, in programs that do not block (``--faults``).',
-        '``links``, ``paths``, ``talk`` and ``hostile`` in the suite ``uml``, ``--faults`` for programs '
-        'that block, and ``smcr_forming``, ``smcr_netlink`` and ``memrdma`` on a stock kernel.'),
+        'Scripts for User Mode Linux that take many minutes each: devices and links that go at each '
+        'millisecond (``removal``), namespaces that go while their links end (``namespaces``), many '
+        'clients at once (``forming``, ``torture``), monitoring meanwhile (``monitor``), tshark as '
+        'another reader of all messages (``dissect``), faults of an RDMA device (``memrdma``), the '
+        'socket tests over SMC-R (``RDMA_TYPE=mem``), and each call that can fail, in programs that '
+        'do not block (``--faults``).',
+        '``links``, ``paths``, ``talk``, ``hostile`` and ``sockfuzz`` in the suite ``uml``; '
+        '``--faults`` for programs that block; ``smcr_forming``, ``smcr_netlink`` and ``memrdma`` on '
+        'a stock kernel; in place of tshark, the module of the distribution (``smcr_intree``, '
+        '``smcr_intree_ports``); of the socket tests over SMC-R, ``missing_pages_rdma``. Only '
+        '``make test-all`` deletes a namespace while its links end.'),
 }
 PROGRAMS = {
     'tests/vm/selfcheck': Left(
         'A harness that does not notice a warning, a leak, a hang, or a plan that was not kept: each '
         'in a guest with that defect.',
-        '``tests/selfcheck/harness_test.py``: from what a guest says to the verdict.',
-        ('tests/vm/harness/', 'tests/vm/guest/', 'tests/vm/selfcheck', 'tests/selfcheck/'),
+        '``harness_test.py`` and ``uml_test.py`` in ``tests/selfcheck``: from what a guest says to the verdict.',
+        ('tests/vm/harness/', 'tests/vm/guest/', 'tests/vm/lib.sh', 'tests/vm/run', 'tests/vm/selfcheck',
+         'tests/selfcheck/'),
         ['--units']),
     'tests/install/run': Left(
         'Files that ``make install`` and DKMS forget, leave behind, or put where ``modprobe`` does not '
         'find them.',
-        'The builds of the suite ``vm`` use the same Kbuild files.',
-        ('Makefile', 'Kbuild', 'Kconfig', 'dkms.conf', 'scripts/install', 'tools/Makefile',
+        'nothing.',
+        ('Makefile', 'Kbuild', 'net/smc/Kbuild', 'Kconfig', 'dkms.conf', 'scripts/install',
+         'scripts/check-', 'scripts/lib/say.sh', 'tools/Makefile',
          'tests/install/')),
     'scripts/budget': Left(
         'A test of ``make test`` that has become dear, or a new one that is: ``tests/budget.txt``.',
-        '``make test`` shows the ten dearest.'),
+        'nothing fails; ``make test`` shows the ten dearest.'),
 }
 SMALLER = {
     'tests/uml/hostile': Left(
@@ -89,7 +95,8 @@ SMALLER = {
 }
 CHECKS = {
     'build-13': Left(
-        "Warnings of Debian 13's compiler, and of sparse with its headers.",
+        "Warnings of the compiler and of sparse with the headers and options of Debian 13's kernel; on "
+        'Debian 13 that is another compiler, too.',
         '``build-6.12``: the same series of the kernel.'),
 }
 
@@ -97,14 +104,17 @@ HEAD = '''\
 .. SPDX-License-Identifier: GPL-2.0-only
 .. Written by "scripts/check --update daily" from the headers of the tests and scripts/lib/daily.py
 
-===================================
+=================================
 What make test leaves to test-all
-===================================
+=================================
 
-``make test`` runs each test on one kernel or on two, and some of them with fewer cases.
-``make test-all`` runs each test in full size on all of its kernels, and everything that is listed
-here. An entry says which faults it finds, and which part of ``make test`` finds them as well. Every
-test that names a debug kernel runs on it in the suite ``debug``.
+``make test`` runs most tests on one kernel, some on two, some on none, and some with fewer cases.
+``make test-all`` runs each test in full size on all its stock kernels, the tests that name a debug
+kernel on that too (suite ``debug``), and everything that is listed here. An entry says which faults
+it finds, and after "Daily" what ``make test`` runs of it, or what else finds the same faults there.
+Only ``make test-all`` finds the other faults. A test that an entry names can itself have fewer
+cases in ``make test``. A file has changed if it differs from ``origin/main``, or, in a clone
+without that branch, from the last commit.
 '''
 
 
@@ -125,9 +135,9 @@ def entry(name, *sentences):
 
 
 def entry_of(name, left):
-    when = ('It also runs when one of these changed: '
+    when = ('``make test`` runs all of it when one of these has changed: '
             + ', '.join(f'``{path}``' for path in left.changed) + '.' if left.changed else '')
-    return entry(name, left.finds, f'Every day: {left.instead}', when)
+    return entry(name, left.finds, f'Daily: {left.instead}', when)
 
 
 def all_tests(tree):
@@ -137,16 +147,24 @@ def all_tests(tree):
 def left_tests(tree):
     """The tests in virtual machines that do not run on all their stock kernels every day."""
     return [test for test in all_tests(tree) if not test.daily
-            or set(test.daily) < {name for name in test.kernels if name.startswith('stock-')}]
+            or set(test.daily) != {name for name in test.kernels if name.startswith('stock-')}]
 
 
-def entry_of_test(test):
-    if not test.daily:
-        return entry(f'``{test.name}``', test.proves, f'Every day: {test.instead}')
-    more = ' and '.join(name for name in test.kernels
-                        if name.startswith('stock-') and name not in test.daily)
-    return entry(f'``{test.name}`` on {more}', test.proves,
-                 f'Every day: {test.instead or "the same on " + " and ".join(test.daily) + "."}')
+def entry_of_test(test, instead):
+    return entry(f'``{test.name}``', test.proves, f'Daily: {instead}')
+
+
+def entries_of_kernels(tests):
+    """One entry for each choice of kernels, then one for each test that says what else finds a fault."""
+    names, others = {}, []
+    for test in tests:
+        left = [name for name in test.kernels
+                if name.startswith('stock-') and name not in test.daily]
+        choice = f'On {" and ".join(test.daily)}, not on {" and ".join(left)}'
+        names.setdefault(choice, []).append(f'``{test.name}``')
+        if test.instead:
+            others.append(entry_of_test(test, test.instead))
+    return [entry(choice, ', '.join(names[choice])) for choice in sorted(names)] + others
 
 
 def page(tree):
@@ -157,15 +175,13 @@ def page(tree):
         *(entry_of(f'Suite ``{name}``', left) for name, left in SUITES.items()),
         *(entry_of(f'``{name}``', left) for name, left in PROGRAMS.items()),
         *(entry_of(f'Check ``{name}``', left) for name, left in CHECKS.items()),
-        title('Smaller every day'),
-        *(entry(f'``{name}``', left.finds, f'Every day: {left.instead}')
-          for name, left in SMALLER.items()),
-        *(entry(f'``{test.name}``', test.proves, f'Every day: {test.smaller}')
-          for test in all_tests(tree) if test.smaller),
-        title('Tests in virtual machines, on no kernel every day'),
-        *(entry_of_test(test) for test in tests if not test.daily),
-        title('Tests in virtual machines, on fewer kernels every day'),
-        *(entry_of_test(test) for test in tests if test.daily)])
+        title('Tests with fewer cases'),
+        *(entry_of(f'``{name}``', left) for name, left in SMALLER.items()),
+        *(entry_of_test(test, test.smaller) for test in all_tests(tree) if test.smaller),
+        title('Tests in virtual machines, on no kernel'),
+        *(entry_of_test(test, test.instead) for test in tests if not test.daily),
+        title('Tests in virtual machines, on fewer kernels'),
+        *entries_of_kernels([test for test in tests if test.daily])])
 
 
 def daily(tree):
@@ -182,6 +198,9 @@ def daily(tree):
                  for test in tests if not test.daily and not test.instead]
     problems += [f'{TESTS}/{test.name}.sh: "# variables: DAILY" without "# smaller:"'
                  for test in all_tests(tree) if 'DAILY' in test.variables and not test.smaller]
+    problems += [f'{name}: looks at DAILY, and is not in SMALLER of scripts/lib/daily.py'
+                 for name in tree.below('tests/uml') if name not in (*SMALLER, 'tests/uml/run')
+                 and 'DAILY' in tree.read(name)]
     if not tree.has(PAGE) or tree.read(PAGE) != wanted:
         problems.append(f'{PAGE}: "scripts/check --update daily" writes another page')
     return problems

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# No defect: the only one here that must pass.
+# No defect at all: it must pass.
 #
 # expect: 
 # kernels: stock-6.12 debug-6.12

@@ -7,7 +7,8 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: none
-# instead: ``diag_storm`` over SMC-D; ``smcr_netlink`` and ``smcr_ports`` for what is shown of SMC-R.
+# instead: ``diag_storm`` over SMC-D; ``smcr_netlink``, in which one device goes and comes back. No
+# instead: daily test reads while RDMA devices come and go all the time.
 # modules: smc smc_diag smc_rdma
 # timeout: 300
 # cpus: 2

@@ -11,7 +11,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``tests/uml/hostile``, the same peer with all checkers.
+# instead: ``tests/uml/hostile``: the same peer with all checkers, one role of each version.
 # modules: smc smc_rdma smc_synopt
 # timeout: 600
 

@@ -5,7 +5,8 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``memcg_limit`` over SMC-D, and ``memory_share``.
+# instead: nothing; its subject is the share of SMC-R, which only ``make test-all`` looks at.
+# instead: ``memcg_limit`` has the share of SMC-D.
 # modules: smc smc_rdma
 # cpus: 2
 # memory: 1536

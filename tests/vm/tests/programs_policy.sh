@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12
 # daily: none
-# instead: ``policy`` and ``policy_service``, with small programs.
+# instead: ``policy`` and ``policy_service``, with small programs of the tree.
 # modules: smc
 # variables: PROGRAMS_MB PROGRAMS
 # cpus: 2

@@ -8,7 +8,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``socket_calls``: the calls that these programs make.
+# instead: ``socket_calls``: socket calls without these programs.
 # modules: smc
 # variables: PYTHON_SUITES
 # cpus: 2

@@ -5,7 +5,7 @@
 #
 # kernels: stock-6.12
 # daily: none
-# instead: ``smcr_intree`` and ``smcr_peers``, and ``tests/uml/talk``.
+# instead: ``smcr_intree``, ``smcr_peers`` and ``tests/uml/talk``, with a program of the tree.
 # modules: smc smc_rdma
 # variables: PROGRAMS_MB PROGRAMS
 # cpus: 2

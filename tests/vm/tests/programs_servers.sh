@@ -8,7 +8,8 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``socket_calls``, and ``operator_walk`` with unmodified programs.
+# instead: ``socket_calls``; ``smc_containers`` and ``operator_walk`` with unmodified programs
+# instead: (iperf3, Python).
 # modules: smc
 # variables: PROGRAMS_MB PROGRAMS
 # cpus: 2

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``socket_calls``.
+# instead: ``socket_calls``: socket calls without this program.
 # modules: smc
 # cpus: 2
 # memory: 2048

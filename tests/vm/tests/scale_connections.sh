@@ -7,7 +7,9 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``diag_scale`` with fewer sockets.
+# instead: ``smcr_forming`` with 60 SMC connections at once, ``hostile_crowd`` with 1,000
+# instead: handshakes, ``memory_share`` for memory that runs out. Only ``make test-all`` has
+# instead: thousands of connections.
 # modules: smc
 # cpus: 2
 # memory: 2048

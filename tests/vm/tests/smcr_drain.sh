@@ -6,7 +6,8 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: The floods of ``tests/uml/hostile``, on one processor.
+# instead: nothing; only ``make test-all`` counts the requests. ``tests/uml/hostile`` has the same
+# instead: flood, with all checkers on one processor.
 # modules: smc smc_rdma smc_synopt
 # cpus: 2
 # timeout: 240

@@ -8,7 +8,9 @@
 #
 # kernels: stock-6.12
 # daily: none
-# instead: ``smcr_intree``, and the ends of connections in ``tests/uml/talk`` and ``smcr_netlink``.
+# instead: ``tests/uml/talk`` and ``smcr_netlink`` for the ends of connections between two of these
+# instead: modules. Only ``make test-all`` has a module of the distribution that falls silent or
+# instead: starts anew.
 # peer: intree
 # modules: smc smc_rdma smc_diag
 # timeout: 300

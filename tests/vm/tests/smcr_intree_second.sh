@@ -8,7 +8,8 @@
 #
 # kernels: stock-6.12
 # daily: none
-# instead: ``smcr_intree_ports``: one port and two, in both roles.
+# instead: ``smcr_intree_ports``: our server with two links. Only ``make test-all`` has our client
+# instead: with two, and our server with one.
 # peer: intree
 # modules: smc smc_rdma smc_diag
 # timeout: 300

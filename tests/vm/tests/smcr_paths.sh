@@ -5,7 +5,7 @@
 #
 # kernels: stock-6.12
 # daily: none
-# instead: ``tests/uml/paths``, the same with all checkers.
+# instead: ``tests/uml/paths``, with all checkers: VLANs with IPv4, routers with IPv6.
 # modules: smc smc_rdma
 # timeout: 240
 

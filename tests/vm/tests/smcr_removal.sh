@@ -7,7 +7,9 @@
 #
 # kernels: stock-6.12 stock-6.1
 # daily: none
-# instead: ``tests/uml/links``, and the removals in ``memrdma`` and ``smcr_netlink``.
+# instead: ``tests/uml/links``, ``memrdma`` and ``smcr_netlink`` for devices, ``tests/uml/paths``
+# instead: for the wire, each once or a few times. Only ``make test-all`` takes namespaces and
+# instead: modules away from SMC-R connections, and tries each millisecond.
 # modules: smc smc_rdma
 # timeout: 900
 # variables: REMOVAL_STEPS REMOVAL_KINDS

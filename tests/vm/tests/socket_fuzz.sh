@@ -5,7 +5,7 @@
 # lost or twice, no call that hangs, and nothing is left over. First the seeds that have found
 # something, then a new one, also for a user without any rights.
 #
-#   SOCKFUZZ_SECONDS=3600 VM_TIMEOUT_SCALE=60 make vm T=socket_fuzz KERNEL=6.12
+#   SOCKFUZZ_SECONDS=3600 VM_TIMEOUT_SCALE=20 make vm T=socket_fuzz KERNEL=6.12
 #   SOCKFUZZ_ARGS='-s 4711 -m smc' make vm T=socket_fuzz KERNEL=6.12
 #
 # Rings that are given back: those in the pool are zero, which is no byte of a stream; what the kernel
