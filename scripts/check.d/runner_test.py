@@ -280,6 +280,20 @@ class Runner(unittest.TestCase):
             self.assertIn('FAILED full: Bail out!', text)
             self.assertIn(f'{self.logs}/full.tap', text)
 
+    def test_unexpected_error(self):
+        """In a lane: the other one goes on, and the verdict is told."""
+        feed = self.runner.tap.Stream.feed
+        with mock.patch.object(self.runner.tap.Stream, 'feed', autospec=True, side_effect=lambda stream, line: (
+                {}['gone'] if line == 'ok 1 - bad' else feed(stream, line))):
+            code, last, text = self.run_suites(bad='echo 1..1; echo ok 1 - bad', good='echo 1..1; echo ok 1 - a')
+        self.assertEqual((code, last), (1, '1 passed, 1 failed'), text)
+        self.assertIn("KeyError: 'gone'", text)
+
+    def test_nobody_reads_the_progress(self):
+        with mock.patch.object(self.runner.sys, 'stderr') as stderr:
+            stderr.write.side_effect = BrokenPipeError
+            self.runner.Progress().line('a')
+
     def test_cache_that_cannot_be_made(self):
         os.environ['XDG_CACHE_HOME'] = '/proc/none'
         with self.assertRaisesRegex(SystemExit, '^test: /proc/none/smc'):
@@ -300,8 +314,17 @@ class Runner(unittest.TestCase):
                                          (['--all'], 'a', 40)):
             self.run_suites(*arguments, suite=told.format(name, seconds))
         with open(f'{self.cache.name}/smc/times.json', encoding='utf-8') as file:
-            self.assertEqual(json.load(file), {budget.DAILY: {'suite: a': [1, 2]},
-                                               budget.FULL: {'suite: a': [1, 40]}})
+            self.assertEqual(json.load(file), {'tree': self.runner.TOP, budget.DAILY: {'suite: a': [1, 2]},
+                                               budget.OTHER: {'suite: a': [1, 40]}})
+
+    def test_costs_of_a_failed_run(self):
+        """It may have stopped early; those of the last good one stay. Another checkout has its own."""
+        told = 'echo 1..1; echo {}ok 1 - a; echo "# time 1 s, processor {} s"'
+        self.run_suites(suite=told.format('', 3))
+        self.run_suites(suite=told.format('not ', 50))
+        times, cache = self.runner.budget.Times, self.runner.paths.cache()
+        self.assertEqual(times(cache, self.runner.TOP).known['daily'], {'suite: a': [1, 3]})
+        self.assertEqual(times(cache, '/elsewhere').known['daily'], {})
 
     def judged(self, times, **limits):
         """The lines that are no plan."""
@@ -313,10 +336,17 @@ class Runner(unittest.TestCase):
     def test_budget(self):
         """More than its limit, dear without a limit, and a limit for no test are failures."""
         self.assertEqual(self.judged({'a': 30, 'cheap': 20}, a=30, left=30), ['ok 1 - a'])
-        self.assertEqual(self.judged({'a': 31}, a=30)[0], 'not ok 1 - a')
-        self.assertEqual(self.judged({'new': 21})[0], 'not ok 1 - new')
-        self.assertEqual(self.judged({'a': 1}, gone=30)[0], 'not ok 1 - gone')
+        others, limits = {'b': 20, 'c': 20}, {'b': 30, 'c': 30}
+        self.assertEqual(self.judged({**others, 'a': 31}, **limits, a=30)[2], 'not ok 3 - a')
+        self.assertEqual(self.judged({**others, 'new': 21}, **limits)[2], 'not ok 3 - new')
+        self.assertEqual(self.judged(others, **limits, gone=30)[2], 'not ok 3 - gone')
         self.assertIn('# SKIP', self.judged({}, a=30)[0])
+
+    def test_budget_of_a_slow_machine(self):
+        """There all tests take longer; one that takes longer than the others do is found."""
+        times, limits = {'a': 40, 'b': 40, 'c': 40, 'cheap': 35}, {'a': 30, 'b': 30, 'c': 30}
+        self.assertEqual([line[:6] for line in self.judged(times, **limits)], ['ok 1 -', 'ok 2 -', 'ok 3 -'])
+        self.assertEqual(self.judged({**times, 'c': 70}, **limits)[2], 'not ok 3 - c')
 
     def test_budget_with_a_bad_line(self):
         path = f'{self.cache.name}/budget.txt'
@@ -336,6 +366,9 @@ class Runner(unittest.TestCase):
             self.run_suites('suite', '--', 'a', suite='true')
         with mock.patch.dict(os.environ, T='a'), self.assertRaisesRegex(SystemExit, 'T chooses'):
             self.run_suites('suite', suite='true')
+        with mock.patch.dict(os.environ, T='a'):
+            for argv, wanted in (['uml', '--', 'a'], (['uml'], ['a'])), (['vm', 'vm'], (['vm'], [])):
+                self.assertEqual(load().parse_arguments(argv), wanted)
 
     def test_program_after_the_time_of_its_suite(self):
         """It is not started, and says why."""

@@ -69,7 +69,7 @@ PROGRAMS = {
         'find them.',
         'nothing.',
         ('Makefile', 'Kbuild', 'net/smc/Kbuild', 'Kconfig', 'dkms.conf', 'scripts/install',
-         'scripts/check-', 'scripts/lib/say.sh', 'tools/Makefile',
+         'scripts/check-', 'scripts/lib/kernel.sh', 'scripts/lib/known.sh', 'scripts/lib/say.sh', 'tools/Makefile',
          'tests/install/')),
     'scripts/budget': Left(
         'A test of ``make test`` that has become dear, or a new one that is: ``tests/budget.txt``.',
@@ -198,6 +198,10 @@ def daily(tree):
                  for test in tests if not test.daily and not test.instead]
     problems += [f'{TESTS}/{test.name}.sh: "# variables: DAILY" without "# smaller:"'
                  for test in all_tests(tree) if 'DAILY' in test.variables and not test.smaller]
+    problems += [f'{TESTS}/{test.name}.sh: no "# kernels:" at the beginning of a line'
+                 for test in all_tests(tree) if '\n# kernels: ' not in tree.read(f'{TESTS}/{test.name}.sh')]
+    problems += [f'{TESTS}/{test.name}.sh: "# smaller:" without "# variables: DAILY"'
+                 for test in all_tests(tree) if test.smaller and 'DAILY' not in test.variables]
     problems += [f'{name}: looks at DAILY, and is not in SMALLER of scripts/lib/daily.py'
                  for name in tree.below('tests/uml') if name not in (*SMALLER, 'tests/uml/run')
                  and 'DAILY' in tree.read(name)]

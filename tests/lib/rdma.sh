@@ -302,10 +302,11 @@ talk_told() {
 
 talk_held() {
 	mkfifo /tmp/held
-	smc_run "$talk_program" call "$talk_address" "$talk_port" hold </tmp/held &
+	smc_run "$talk_program" call "$talk_address" "$talk_port" hold </tmp/held >/tmp/held-said 2>&1 &
 	exec 8>/tmp/held
 	"$@"
 	exec 8>&-
 	check "port $talk_port: held" wait $!
-	rm /tmp/held
+	sed 's/^/# /' /tmp/held-said
+	rm /tmp/held /tmp/held-said
 }

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'vm'))
 
 from harness import clock, console, paths, tap, testfile, verdict      # noqa: E402
 from harness.errors import Trouble                      # noqa: E402
+from harness.guest import Guest                         # noqa: E402
 from harness.topology import Relay                      # noqa: E402
 
 # One line of each report as kernels print it, and the name it must get.
@@ -118,7 +119,8 @@ class TapTest(unittest.TestCase):
 
     def test_incomplete(self):
         for text in ('', 'ok 1 - a', 'ok 1 - a\n1..2', '1..1', 'ok 1 - a\nok 2 - b\n1..1', '1..0',
-                     'ok 1\nok 1\n1..2', '1..1\nok 1\n1..1', 'ok 1\nok 3\n1..2', '1..0 # SKIP no device'):
+                     'ok 1\nok 1\n1..2', '1..1\nok 1\n1..1', 'ok 1\nok 3\n1..2', '1..0 # SKIP no device',
+                     'ok 1\nnot ok - a\n1..1'):
             with self.subTest(text=text):
                 self.assertFalse(tap_result(text).complete)
 
@@ -167,8 +169,10 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 0}}), ['object-leak'])
         self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 1}}), ['object-leak'])
 
-    def test_line_of_the_agent_that_is_not_complete(self):
-        self.assertEqual(self.names(garbled=['@exit ']), ['agent'])
+    def test_agent_that_does_not_say_all(self):
+        self.assertEqual(self.names(exit_status=None), ['agent'])
+        self.assertEqual(self.names(taint=None), ['agent'])
+        self.assertEqual(self.names(exit_status=None, load_failed='smc: no'), ['load'])
 
     def test_status_without_tap(self):
         silent = tap.Result()
@@ -193,6 +197,30 @@ class FakeGuest:
 
     def answer(self, line):
         self.answers.append(line)
+
+
+class GuestTest(unittest.TestCase):
+    """What the agent says, without a guest."""
+
+    def heard(self, *lines):
+        guest = Guest.__new__(Guest)
+        guest.facts, guest._on_output = verdict.Facts(), None
+        guest._relay, guest._test = mock.Mock(), testfile.Test('t', None)
+        for line in lines:
+            guest._on_agent(line)
+        # Or the other guest would wait for this one
+        self.assertEqual(guest._relay.left.called, lines[0].startswith('@exit'))
+        return guest.facts
+
+    def test_complete(self):
+        facts = self.heard('@exit 0', '|ok 1 - a', '|1..1', '@objects before conn 3', '@taint 0', '@end t')
+        self.assertEqual((facts.garbled, facts.exit_status, facts.objects, facts.ended),
+                         ([], 0, {'before': {'conn': 3}}, True))
+        self.assertEqual(verdict.judge(facts), [])
+
+    def test_incomplete(self):
+        for line in '@exit ', '@exit', '@taint ', '@objects after conn', '@module smc', '@exi', '@':
+            self.assertEqual(self.heard(line).garbled, [line])
 
 
 class RelayTest(unittest.TestCase):

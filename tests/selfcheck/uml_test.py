@@ -30,37 +30,41 @@ class Repeat(unittest.TestCase):
                 Path(folder, 'tap').write_text(tap, encoding='utf-8')
             if status is not None:
                 Path(folder, 'status').write_text(status, encoding='utf-8')
-            return load().repeat(Path(folder))[2]
+            _, failed, wrong = load().repeat(Path(folder))
+            return wrong or failed
 
     def test_good(self):
-        self.assertEqual(self.problems('ok 1 - a\nok 2 - b\n1..2\n'), [])
-        self.assertEqual(self.problems('ok 1 - a\nnot ok 2 - b\n1..2\n', '1\n'), [])
+        self.assertEqual(self.problems('ok 1 - a\nok 2 - b\n1..2\n'), 0)
+        self.assertEqual(self.problems('ok 1 - a\nnot ok 2 - b\n1..2\n', '1\n'), 1)
 
     def test_plan(self):
-        for tap in None, '', '1..0\n', 'ok 1 - a\n', 'ok 1 - a\n1..2\n':
+        for tap in (None, '', '1..0\n', 'ok 1 - a\n', 'ok 1 - a\n1..2\n', 'ok 1 - a\nok 1 - b\n1..2\n',
+                    '1..1\nok 1 - a\n1..1\n', 'ok 1 - a\nnot ok - b\n1..1\n', 'ok 1 - a\nnot ok 2 -\n1..2\n',
+                    'ok 1 - a # SKIP\n1..1\n'):
             self.assertTrue(self.problems(tap), tap)
 
     def test_status(self):
         """A status without a failed point, and one that no failed point explains."""
         for status in '1\n', '127\n', '137\n', '', None:
             self.assertTrue(self.problems('ok 1 - a\n1..1\n', status), status)
-        self.assertTrue(self.problems('not ok 1 - a\n1..1\n', '2\n'))
+        self.assertNotEqual(self.problems('not ok 1 - a\n1..1\n', '2\n'), 1)
 
     def test_bail_out(self):
         self.assertIn('Bail out! no wire', self.problems('ok 1 - a\nBail out! no wire\n1..1\n'))
 
 
 class Points(unittest.TestCase):
-    def said(self, *programs):
+    def said(self, *programs, wanted=0):
         """The TAP of some Python programs, as a script in tests/uml makes it."""
         with tempfile.TemporaryDirectory() as folder:
+            wanted = wanted or max(len(programs), 1)
             script = f'. {LIB}/points.sh\n'
             for number, program in enumerate(programs):
                 path = Path(folder, f'{number}.py')
                 path.write_text(program, encoding='utf-8')
                 script += f'points {path}\n'
             done = subprocess.run(
-                ['sh', '-c', f'{{\n{script}}} | awk -v prefix=x -f {UML}/points.awk'],
+                ['sh', '-c', f'{{\n{script}}} | awk -v prefix=x -v wanted={wanted} -f {UML}/points.awk'],
                 stdout=subprocess.PIPE, text=True, check=True)
         return [line for line in done.stdout.splitlines() if not line.startswith('#')]
 
@@ -82,7 +86,9 @@ class Points(unittest.TestCase):
                          ['not ok 2 - x.script_2_ended_with_status_0', '1..2'])
 
     def test_no_script(self):
-        self.assertEqual(self.said(), ['not ok 1 - x.no_script_ended', '1..1'])
+        self.assertEqual(self.said("print('ok - a')", wanted=2),
+                         ['ok 1 - x.a', 'not ok 2 - x.1_of_2_scripts_ended', '1..2'])
+        self.assertEqual(self.said(), ['not ok 1 - x.0_of_1_scripts_ended', '1..1'])
 
 
 if __name__ == '__main__':

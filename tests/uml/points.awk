@@ -2,7 +2,7 @@
 #
 # The test points of Python tests (selftests/netlink/cases.py) as TAP, see points() in ../lib/points.sh: a line
 # "status N" tells how a script has ended. A script that fails without a failed point is one, and so is a
-# script without a point. -v prefix=NAME
+# script without a point. -v prefix=NAME -v wanted=N: N scripts have to end, 1 by default
 function point(good, name)
 {
 	gsub(/ /, "_", name)
@@ -26,7 +26,7 @@ function point(good, name)
 }
 NF { print "# " $0 }
 END {
-	if (!scripts)
-		point(0, "no script ended")
+	if (scripts != (wanted ? wanted : 1))
+		point(0, scripts + 0 " of " (wanted ? wanted : 1) " scripts ended")
 	print "1.." n
 }

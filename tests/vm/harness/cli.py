@@ -64,6 +64,8 @@ def parse(argv):
     options.kernel = [kernel_name(name) for name in options.kernel or ()]
     if os.environ.get('T') and not options.tests:
         options.tests = os.environ['T'].split()
+    if options.daily:
+        os.environ['DAILY'] = '1'       # for tests with fewer cases
     options.shell = os.environ.get('SHELL') == '1'
     options.gdb = os.environ.get('GDB') == '1'
     return options

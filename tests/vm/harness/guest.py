@@ -159,8 +159,9 @@ class Guest:
             word, _, rest = line[1:].partition(' ')
             handler = getattr(self, '_agent_' + word.replace('-', '_'), None)
             try:
-                if handler:
-                    handler(rest)
+                if not handler:
+                    raise ValueError(word)
+                handler(rest)
             except ValueError:
                 self.facts.garbled.append(line)
 
@@ -173,12 +174,15 @@ class Guest:
     def _agent_hello(self, _):
         self.hello = True
 
+    def _agent_begin(self, _):
+        pass
+
     def _agent_phase(self, rest):
         self.facts.phase = rest
 
     def _agent_exit(self, rest):
-        self.facts.exit_status = int(rest)
         self._relay.left(self)
+        self.facts.exit_status = int(rest)
 
     def _agent_load_failed(self, rest):
         self.facts.load_failed = rest

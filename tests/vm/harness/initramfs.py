@@ -102,7 +102,7 @@ def compile_init():
 
 
 def _quoted(value):
-    """What stands between two apostrophes in a shell."""
+    """For between two apostrophes in a shell, which reads it there; init alone takes it as it is."""
     return str(value).replace("'", "'\\''")
 
 
@@ -116,14 +116,15 @@ def _finish(path, archive, modules, config):
         archive.add_host_file(module, name)
         order.append(name)
     archive.add('/boot/order', ''.join(f'{name}\n' for name in order).encode())
-    lines = [f"{key}='{_quoted(value)}'\n" for key, value in config.items()]
+    lines = [f"{key}='{value}'\n" for key, value in config.items()]
     archive.add('/boot/config', ''.join(lines).encode())
     archive.write(path)
 
 
 def build(path, kernel, config):
     """Writes the initramfs of a guest that goes on with the host's files."""
-    _finish(path, Archive(), kernel.module_order(ROOT_MODULES), dict(config, VM_ROOT='9p'))
+    words = {key: _quoted(value) for key, value in config.items()}
+    _finish(path, Archive(), kernel.module_order(ROOT_MODULES), dict(words, VM_ROOT='9p'))
 
 
 def build_whole(path, archive, modules, command):

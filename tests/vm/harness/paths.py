@@ -52,6 +52,13 @@ def is_used(folder):
 def new_log_folder(*parts):
     """A fresh folder for the logs of one run (vm/logs, unless told); only the newest runs are kept."""
     base = cache(*parts or ('vm', 'logs'))
+    try:
+        return _new_folder(base)
+    except OSError as error:
+        raise Trouble(f'{base}: {error.strerror}') from error
+
+
+def _new_folder(base):
     for old in sorted(base.iterdir())[:-KEPT_RUNS]:
         if not is_used(old):
             shutil.rmtree(old, ignore_errors=True)

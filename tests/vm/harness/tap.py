@@ -4,7 +4,7 @@
 import re
 import sys
 
-POINT = re.compile(r'^(not )?ok (\d+)\b\s*-?\s*(.*)$')
+POINT = re.compile(r'^(not )?ok\b\s*(\d+)?\b\s*-?\s*(.*)$')
 DIRECTIVE = re.compile(r'#\s*(skip|todo)\b', re.IGNORECASE)
 PLAN = re.compile(r'^1\.\.(\d+)\b(.*)$')
 BAIL_OUT = re.compile(r'^Bail out!\s*(.*)')
@@ -50,7 +50,7 @@ class Result:
 
     def _point(self, line, point):
         self.points += 1
-        if int(point[2]) != self.points:
+        if point[2] != str(self.points):
             self.broken = self.broken or line
         if point[1] or DIRECTIVE.search(line):
             self.failed.append(point[3] or f'point {self.points}')

@@ -74,6 +74,8 @@ def _test_failures(facts):
     if facts.load_failed:
         yield Failure('load', facts.load_failed)
     if facts.exit_status is None:
+        if facts.ended and not facts.load_failed and not facts.garbled:
+            yield Failure('agent', 'the guest did not say how the test ended')
         return
     if facts.tap.bail_out is not None:
         yield Failure('bail-out', facts.tap.bail_out)
@@ -103,6 +105,8 @@ def _leak_failures(facts):
         yield Failure('object-leak', 'the counters came back too late, or the agent waited in vain')
     for text in facts.unload_failed:
         yield Failure('module-stuck', text)
+    if facts.ended and facts.taint is None:
+        yield Failure('agent', 'the guest did not say whether its kernel is tainted')
     flags = [flag for flag in taint_flags((facts.taint or 0) & ~facts.taint_before)
              if flag not in TAINT_ALLOWED]
     if flags:
