@@ -85,7 +85,7 @@ def point(name, good, *details):
     print(f'{"ok" if good else "not ok"} - {name}')
     for detail in details if not good else ():
         print(f'#   {detail}')
-    return good
+    return bool(good)
 
 
 def kinds(seen):
