@@ -35,12 +35,17 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	smc->reason = reason;
 	smc->peer_diagnosis = peer_diagnosis;
 	smc_list_fallback(smc, sk, reason, peer_diagnosis);
+	/*
+	 * After the new state poll() reports that the socket is connected, and the next call must
+	 * find TCP's table. A child has the dummy struct socket, whose table stays.
+	 */
+	if (sk->sk_socket && smc_ops_are_smc(sk->sk_socket))
+		smc_ops_to_tcp(sk->sk_socket);
 	smc_sock_set_state(smc, SMC_SOCK_FALLBACK);
 	smc_syn_withdraw(smc);
 	smc_sock_detach(smc);
 	if (!sk->sk_socket)
 		return;		/* a child: accept() gives it TCP's tables */
-	smc_ops_to_tcp(sk->sk_socket);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
