@@ -21,6 +21,7 @@
  * @nr: number of groups, including those that are forming or that no connection can join any
  *	more
  * @nr_forming: number of forming groups, server role, by enum smc_mode
+ * @nr_idle: number of groups in @idle
  * @forming: forming groups of both modes, server role, oldest first
  * @idle: groups without connections, server role, oldest first
  * @silent: address of a peer whose first contact made other connections wait until a timeout
@@ -32,6 +33,7 @@
 struct smc_peer_class {
 	unsigned int nr;
 	unsigned int nr_forming[SMC_MODES];
+	unsigned int nr_idle;
 	struct list_head forming;
 	struct list_head idle;
 	struct in6_addr silent;
@@ -47,6 +49,7 @@ struct smc_peer_class {
  * @classes: by hash of the peer's address
  * @nr: number of groups: the sum over @classes
  * @nr_forming: number of forming groups, server role, by enum smc_mode
+ * @nr_idle: number of groups that can be evicted: the sum over @classes
  * @secret: key of the hash, so that peers cannot choose keys of the same bucket; constant
  * @alive: number of allocated groups. The exit of the namespace waits until it is 0
  */
@@ -58,6 +61,7 @@ struct smc_groups {
 	struct smc_peer_class classes[SMC_PEER_CLASSES];
 	unsigned int nr;
 	unsigned int nr_forming[SMC_MODES];
+	unsigned int nr_idle;
 	siphash_key_t secret;
 	atomic_t alive;
 };

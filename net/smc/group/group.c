@@ -32,6 +32,7 @@
 #define FORMING_OF_CLASS 64U	/* the same with one class of peers; also for SMC-D */
 #define FORMING_OF_KEY	4	/* SMC-R groups formed at a time with one peer */
 #define WAKE_AT_ONCE	32	/* connections that are woken in one section of the lock */
+#define EVICT_AT_ONCE	16	/* groups that are evicted in one section of the lock */
 
 /* Time that other connections wait for a first contact. SMC-R tests the link meanwhile. */
 static const unsigned int forming_timeout[SMC_MODES] = {
@@ -158,7 +159,7 @@ struct smc_group *smc_group_find(struct net *net, const struct smc_group_key *ke
 	spin_lock_bh(&groups->lock);
 	group = smc_table_find(groups, key, accept);
 	if (group)
-		smc_table_join(group);
+		smc_table_join(groups, group);
 	spin_unlock_bh(&groups->lock);
 	return group;
 }
@@ -233,16 +234,26 @@ static struct smc_group_caps read_caps(const struct smc_group *group)
 	};
 }
 
-/* Count a new group. An idle group may be evicted for it. */
+/* Evict idle groups as long as there are too many. The next call evicts the rest. */
+static void evict_idle(struct smc_groups *groups, const struct smc_group *group)
+{
+	const struct smc_group_caps caps = read_caps(group);
+	struct smc_peer_class *class = group->peer_class;
+	struct smc_group *evicted;
+	unsigned int nr = 0;
+
+	while (nr++ < EVICT_AT_ONCE && (evicted = smc_table_evict_idle(groups, class, &caps)))
+		queue_work(smc_wq, &evicted->end);	/* with the reference of the list */
+}
+
+/* Count a new group. A client has chosen to form it: idle groups make room at once. */
 static int admit_group(struct smc_groups *groups, struct smc_group *group)
 {
 	const struct smc_group_caps caps = read_caps(group);
-	struct smc_group *evicted;
-	int err;
+	int err = smc_table_admit(groups, group, &caps);
 
-	err = smc_table_admit(groups, group, &caps, &evicted);
-	if (evicted)
-		queue_work(smc_wq, &evicted->end);	/* with the reference of the list */
+	if (!err && group->key.role == SMC_CLIENT)
+		evict_idle(groups, group);
 	return err;
 }
 
@@ -426,7 +437,7 @@ static struct smc_group *find_or_form(struct net *net, struct smc_groups *groups
 		if (!found || !IS_ERR(formed) || formed == ERR_PTR(-EINPROGRESS))
 			return formed;
 	}
-	smc_table_join(found);
+	smc_table_join(groups, found);
 	return found;
 }
 
@@ -502,9 +513,8 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
  */
 void smc_group_publish(struct smc_group *group)
 {
-	const struct smc_group_caps caps = read_caps(group);
-	struct smc_group *unlisted, *evicted = NULL;
 	struct smc_groups *groups = get_groups(group);
+	struct smc_group *unlisted;
 	bool listed;
 
 	spin_lock_bh(&groups->lock);
@@ -514,11 +524,9 @@ void smc_group_publish(struct smc_group *group)
 		smc_table_add(groups, group);
 		while ((unlisted = smc_table_remove_doubted(groups, group)))
 			queue_work(smc_wq, &unlisted->end);	/* with the reference of the list */
-		evicted = smc_table_evict_idle(groups, group, &caps);
+		evict_idle(groups, group);
 	}
 	spin_unlock_bh(&groups->lock);
-	if (evicted)
-		queue_work(smc_wq, &evicted->end);	/* with the reference of the list */
 	wake_waiting(groups, group);
 	if (listed)
 		report_up(group);
@@ -559,10 +567,12 @@ void smc_group_leave(struct smc_group *group)
 	spin_lock_bh(&groups->lock);
 	if (!--group->conns) {
 		formed = !list_empty(&group->list);
-		if (formed)
+		if (formed) {
 			start_idle_time(groups, group, delay);
-		else
+			evict_idle(groups, group);
+		} else {
 			smc_table_remove(groups, group);
+		}
 	}
 	spin_unlock_bh(&groups->lock);
 	if (!formed)

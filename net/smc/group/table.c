@@ -11,6 +11,7 @@
 
 #include <linux/errno.h>
 #include <linux/jiffies.h>
+#include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/unaligned.h>
 #include <net/ipv6.h>
@@ -124,14 +125,24 @@ struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_gro
 	return doubted;
 }
 
+static void end_idle(struct smc_groups *groups, struct smc_group *group)
+{
+	if (list_empty(&group->class_node))
+		return;
+	list_del_init(&group->class_node);
+	group->peer_class->nr_idle--;
+	groups->nr_idle--;
+}
+
 /*
  * Add a connection to a group from smc_table_find(), without releasing the lock in between. The
  * caller gets a reference, which smc_group_leave() drops.
  */
-void smc_table_join(struct smc_group *group)
+void smc_table_join(struct smc_groups *groups, struct smc_group *group)
 {
+	lockdep_assert_held(&groups->lock);
 	group->conns++;
-	list_del_init(&group->class_node);
+	end_idle(groups, group);
 	kref_get(&group->ref);
 }
 
@@ -251,13 +262,15 @@ static struct smc_group *find_oldest_idle(struct smc_peer_class *class)
 	return list_first_entry_or_null(&class->idle, struct smc_group, class_node);
 }
 
+/* Begin anywhere, so that no class loses more than others */
 static struct smc_group *find_any_idle(struct smc_groups *groups)
 {
+	unsigned int start = get_random_u32();
 	struct smc_group *group = NULL;
 	unsigned int i;
 
 	for (i = 0; i < SMC_PEER_CLASSES && !group; i++)
-		group = find_oldest_idle(&groups->classes[i]);
+		group = find_oldest_idle(&groups->classes[(start + i) % SMC_PEER_CLASSES]);
 	return group;
 }
 
@@ -267,50 +280,25 @@ static unsigned int count_formed(unsigned int nr, const unsigned int *nr_forming
 	return nr - nr_forming[SMC_MODE_R] - nr_forming[SMC_MODE_D];
 }
 
-/* Is there room for @nr groups? If not, @idle is an idle group that can be evicted, or NULL. */
-static bool has_place(struct smc_groups *groups, struct smc_peer_class *class,
-		      const struct smc_group_caps *caps, unsigned int nr, struct smc_group **idle)
-{
-	*idle = NULL;
-	if (count_formed(class->nr, class->nr_forming) + nr > caps->of_peer)
-		*idle = find_oldest_idle(class);
-	else if (count_formed(groups->nr, groups->nr_forming) + nr > caps->all)
-		*idle = find_oldest_idle(class) ?: find_any_idle(groups);
-	else
-		return true;
-	return false;
-}
-
 /**
  * smc_table_admit() - count a new group
  * @groups: the table
  * @group: the group, with its key
  * @caps: limits of formed groups
- * @evicted: result: an idle group that made room, or NULL. The caller ends it, and has the
- *	reference of the list
  *
- * For a group of a server no group is evicted before it is formed, see smc_table_evict_idle().
+ * Groups without connections do not count here, because smc_table_evict_idle() makes room.
  *
  * Return: 0, or -EUSERS at a limit.
  */
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
-		    const struct smc_group_caps *caps, struct smc_group **evicted)
+		    const struct smc_group_caps *caps)
 {
 	struct smc_peer_class *class = find_class(groups, &group->key.remote);
-	struct smc_group *idle;
 
 	lockdep_assert_held(&groups->lock);
-	*evicted = NULL;
-	if (!has_place(groups, class, caps, 1, &idle)) {
-		if (!idle)
-			return -EUSERS;
-		if (group->key.role == SMC_CLIENT) {
-			smc_table_remove(groups, idle);
-			*evicted = idle;
-			if (!has_place(groups, class, caps, 1, &idle))
-				return -EUSERS;
-		}
-	}
+	if (count_formed(class->nr, class->nr_forming) - class->nr_idle >= caps->of_peer ||
+	    count_formed(groups->nr, groups->nr_forming) - groups->nr_idle >= caps->all)
+		return -EUSERS;
 	class->nr++;
 	groups->nr++;
 	group->peer_class = class;
@@ -318,23 +306,27 @@ int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
 }
 
 /**
- * smc_table_evict_idle() - a formed group replaces an idle one
+ * smc_table_evict_idle() - evict a group without connections if there are too many groups
  * @groups: the table
- * @group: the group, from smc_table_add()
+ * @class: class of the peer whose group was formed, or has become idle
  * @caps: limits of formed groups
  *
- * smc_table_admit() may admit several groups because of the same idle group. So the limit may be
- * exceeded by as many groups as are formed at the same time.
+ * A Proposal proves nothing about the peer, and evicts no group. So a server calls this when the
+ * new group is formed. The idle groups may have connections again by then; so it calls this also
+ * when a group becomes idle. The limits are exceeded by as many groups as are formed at a time.
  *
  * Return: NULL, or an unlisted group. The caller ends it, and has the reference of the list.
  */
-struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct smc_group *group,
+struct smc_group *smc_table_evict_idle(struct smc_groups *groups, struct smc_peer_class *class,
 				       const struct smc_group_caps *caps)
 {
-	struct smc_group *idle;
+	struct smc_group *idle = NULL;
 
 	lockdep_assert_held(&groups->lock);
-	has_place(groups, group->peer_class, caps, 0, &idle);
+	if (count_formed(class->nr, class->nr_forming) > caps->of_peer)
+		idle = find_oldest_idle(class);
+	if (!idle && count_formed(groups->nr, groups->nr_forming) > caps->all)
+		idle = find_oldest_idle(class) ?: find_any_idle(groups);
 	if (idle)
 		smc_table_remove(groups, idle);
 	return idle;
@@ -410,9 +402,9 @@ bool smc_table_remove(struct smc_groups *groups, struct smc_group *group)
 
 	lockdep_assert_held(&groups->lock);
 	set_formed(groups, group);
+	end_idle(groups, group);
 	hash_del(&group->node);
 	list_del_init(&group->list);
-	list_del_init(&group->class_node);
 	if (!group->conns)
 		uncount_group(groups, group);
 	return listed;
@@ -449,6 +441,9 @@ struct smc_group *smc_table_remove_doubted(struct smc_groups *groups,
 void smc_table_set_idle(struct smc_groups *groups, struct smc_group *group)
 {
 	lockdep_assert_held(&groups->lock);
-	if (group->key.role == SMC_SERVER)
-		list_add_tail(&group->class_node, &group->peer_class->idle);
+	if (group->key.role != SMC_SERVER)
+		return;
+	list_add_tail(&group->class_node, &group->peer_class->idle);
+	group->peer_class->nr_idle++;
+	groups->nr_idle++;
 }

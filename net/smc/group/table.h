@@ -18,14 +18,14 @@ struct smc_group_caps {
 
 struct smc_group *smc_table_find(struct smc_groups *groups, const struct smc_group_key *key,
 				 const struct smc_clc_accept *accept);
-void smc_table_join(struct smc_group *group);
+void smc_table_join(struct smc_groups *groups, struct smc_group *group);
 
 struct smc_group *smc_table_forming(struct smc_groups *groups, const struct smc_group_key *key,
 				    unsigned int *nr);
 bool smc_table_is_silent(struct smc_groups *groups, const struct in6_addr *remote);
 void smc_table_set_silent(struct smc_groups *groups, const struct in6_addr *remote);
 int smc_table_admit(struct smc_groups *groups, struct smc_group *group,
-		    const struct smc_group_caps *caps, struct smc_group **evicted);
+		    const struct smc_group_caps *caps);
 unsigned int smc_table_forming_of(struct smc_groups *groups, const struct in6_addr *remote,
 				  enum smc_mode mode);
 struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
@@ -34,7 +34,7 @@ struct smc_group *smc_table_evict_forming(struct smc_groups *groups,
 void smc_table_add_forming(struct smc_groups *groups, struct smc_group *group,
 			   struct smc_conn *former);
 void smc_table_add(struct smc_groups *groups, struct smc_group *group);
-struct smc_group *smc_table_evict_idle(struct smc_groups *groups, const struct smc_group *group,
+struct smc_group *smc_table_evict_idle(struct smc_groups *groups, struct smc_peer_class *class,
 				       const struct smc_group_caps *caps);
 bool smc_table_remove(struct smc_groups *groups, struct smc_group *group);
 

@@ -385,7 +385,7 @@ TEST(element_used_twice)
 
 	hostile_open(&h);
 	expect_alive(&h);
-	hostile_again(&second, &h);
+	hostile_again(&second, &h, 1);
 	TRUE(wait_events(h.app, POLLERR) & POLLHUP);
 	EQ(socket_error(h.app), ECONNRESET);
 	memset(h.qp.ring, 0, RING_BYTES);

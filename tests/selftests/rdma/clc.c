@@ -277,9 +277,10 @@ void hostile_join(struct hostile *h, const struct hostile *first)
 	h->my_addr = first->my_addr;
 }
 
-void hostile_again(struct hostile *h, const struct hostile *first)
+void hostile_again(struct hostile *h, const struct hostile *first, int index)
 {
 	hostile_join(h, first);
+	h->index = index;
 	hostile_clc(h);
 	hostile_finish(h);
 }

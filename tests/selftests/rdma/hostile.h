@@ -263,7 +263,7 @@ void hostile_complete(struct hostile *h);	/* all steps after the first */
 void hostile_open(struct hostile *h);		/* all steps */
 /* Another connection of the same group, with another application */
 void hostile_join(struct hostile *h, const struct hostile *first);	/* in place of init */
-void hostile_again(struct hostile *h, const struct hostile *first);	/* all steps */
+void hostile_again(struct hostile *h, const struct hostile *first, int index);	/* all steps */
 void hostile_leave(struct hostile *h);		/* this connection only */
 void hostile_part(struct hostile *h);		/* closed by both sides in good order */
 void hostile_hear_close(struct hostile *h);	/* the application closes */

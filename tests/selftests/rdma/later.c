@@ -18,9 +18,6 @@
 #define LOST_BY_CLIENT	32	/* the same of a group whose server the attacker is */
 #define RMB_ELEMENTS	1	/* of the first RMB */
 #define OTHERS_RMBS	2
-#define MANY_GROUPS	6	/* as few as a peer may be limited to; honest programs need some */
-#define FORMING_OF_KEY	4	/* first contacts of one peer at a time */
-#define FORMING_OF_CLASS 64	/* first contacts of all that come from there */
 #define CLOSED_LISTENERS 6	/* honest programs have fewer sockets, which come and go */
 #define FEW_CONNS	16	/* as few as a group may be limited to */
 #define NR_BEYOND_LIMIT	7	/* with 64 KiB in each direction; an element of an RMB is free */
@@ -298,17 +295,9 @@ static bool lose_element(void)
 	return !is_first;
 }
 
-static void open_further(struct hostile *further, int index)
-{
-	hostile_join(further, &first);
-	further->index = index;
-	hostile_clc(further);
-	hostile_finish(further);
-}
-
 static void open_second(struct hostile *second)
 {
-	open_further(second, 2);
+	hostile_again(second, &first, 2);
 }
 
 /*
@@ -430,147 +419,6 @@ TEST(elements_never_closed, PATIENT, .applies = as_server)
 	leave_all();
 }
 
-static struct hostile kept[MANY_GROUPS + 1];
-
-/*
- * Proposes, and tells what the server asks in the group @in, if not NULL. Return: whether an Accept
- * comes, which stays in the socket; else it was @reason
- */
-static bool is_accepted(struct hostile *peer, struct hostile *in, enum reason reason)
-{
-	hostile_propose(peer);
-	while (in && !(events_now(peer->tcp) & POLLIN))
-		TRUE(!llc_wait(in, 0));
-	TRUE(wait_events(peer->tcp, POLLIN) & POLLIN);
-	EQ(recv(peer->tcp, reply.bytes, 8, MSG_PEEK), 8);
-	if (get(&reply, AT_TYPE, 1) == ACCEPT)
-		return true;
-	EQ(hostile_await(peer, &reply), DECLINED);
-	EQ(get(&reply, AT_DIAGNOSIS, 4), reason);
-	return false;
-}
-
-static bool is_first_contact(void)
-{
-	return get(&reply, AT_FLAGS, 1) & 0x08;
-}
-
-/*
- * A group of its own, in place of @in if not NULL. Return: whether it may have one; else it may
- * join @in.
- */
-static bool gets_group(struct hostile *peer, struct hostile *in)
-{
-	hostile_init(peer);
-	if (in)
-		peer->peer_id = in->peer_id;
-	if (!is_accepted(peer, in, MAX_GROUPS) || !is_first_contact()) {
-		EQ(get(&reply, AT_TYPE, 1), in ? ACCEPT : DECLINE);
-		hostile_leave(peer);
-		qp_destroy(&peer->qp);
-		return false;
-	}
-	hostile_answer(peer);
-	hostile_confirm_link(peer);
-	hostile_add_link(peer);
-	hostile_finish(peer);
-	return true;
-}
-
-/* Says on another connection that it knows no such group: the next one forms another */
-static void spoil_group(const struct hostile *in)
-{
-	hostile_join(&h, in);
-	hostile_propose(&h);
-	EQ(hostile_accepted(&h), false);
-	decline(&reply, h.version == 1 ? DECLINE_SHORT : DECLINE_LONG, OUT_OF_SYNC);
-	put(&reply, AT_FLAGS, 1, h.version << 4 | 0x08);
-	attacker_send(h.tcp, &reply);
-	expect_declined(&h);
-	hostile_leave(&h);
-}
-
-/*
- * A group that no connection can join has a queue pair and memory all the same, as long as one is
- * in it. So it counts, and at the limit the last group is joined although it is in doubt.
- */
-TEST(groups_out_of_sync, .alone = true, .applies = as_client)
-{
-	long end = now_ms() + scaled(60000);
-	int nr;
-
-	set_sysctl("net/smc/max_link_groups_per_peer", MANY_GROUPS);
-	while (!gets_group(&kept[0], NULL)) {	/* those of other tests go when they were idle */
-		TRUE(now_ms() < end);
-		pause_briefly();
-	}
-	spoil_group(&kept[0]);
-	for (nr = 1; gets_group(&kept[nr], &kept[nr - 1]); nr++) {
-		if (nr == MANY_GROUPS)
-			FAIL("%d groups at a time, and the limit is %d", nr + 1, MANY_GROUPS);
-		spoil_group(&kept[nr]);
-	}
-	while (nr--) {		/* its link may be busy with memory that is not needed any more */
-		hostile_leave(&kept[nr]);
-		qp_destroy(&kept[nr].qp);
-	}
-	end = now_ms() + scaled(60000);
-	while (!gets_group(&first, NULL)) {
-		TRUE(now_ms() < end);
-		pause_briefly();
-	}
-	hostile_close(&first);
-	set_sysctl("net/smc/max_link_groups_per_peer", 256);
-}
-
-/*
- * A peer with the address and the ids of a client says that it does not know the group, and takes
- * all places for first contacts. The client goes on in its group, which proves that it knows it.
- */
-TEST(group_in_doubt, .alone = true, .applies = as_client)
-{
-	static struct hostile silent[FORMING_OF_KEY], other;
-	int i;
-
-	hostile_open(&first);
-	spoil_group(&first);
-	for (i = 0; i < FORMING_OF_KEY; i++) {
-		hostile_init(&silent[i]);
-		silent[i].peer_id = first.peer_id;
-		TRUE(is_accepted(&silent[i], NULL, MAX_HS));
-		TRUE(is_first_contact());
-	}
-	open_second(&other);
-	while (i--) {
-		hostile_leave(&silent[i]);
-		qp_destroy(&silent[i].qp);
-	}
-	open_further(&h, 3);
-	hostile_leave(&other);
-	leave_all();
-}
-
-/* A peer that claims to be many takes no more than a part of the 256 that all may form at a time */
-TEST(groups_of_many_names, .alone = true, .applies = as_client)
-{
-	static struct hostile many[FORMING_OF_CLASS + 1];
-	int i;
-
-	hostile_open(&first);
-	for (i = 0; i <= FORMING_OF_CLASS; i++) {
-		hostile_join(&many[i], &first);
-		many[i].peer_id += 1 + i;
-		if (!is_accepted(&many[i], NULL, MAX_HS))
-			break;
-	}
-	/* The honest programs may form one as well */
-	if (i > FORMING_OF_CLASS || i < FORMING_OF_CLASS / 2)
-		FAIL("%d first contacts at a time", i);
-	for (; i >= 0; i--)
-		hostile_leave(&many[i]);
-	leave_all();
-}
-
 /*
  * That a connection is closed may be overtaken by the Accept or Confirm that gives its element to
  * the next one. Nothing is lost by that.
@@ -621,7 +469,7 @@ static void fill_up(int nr)
 	int i;
 
 	for (i = 1; i < nr; i++)
-		open_further(&others[i], 1 + i);
+		hostile_again(&others[i], &first, 1 + i);
 }
 
 static void leave_full(int nr)
@@ -660,7 +508,7 @@ TEST(no_memory_to_send_from, .alone = true, .applies = as_client)
 	expect_declined(&h);
 	hostile_leave(&h);
 
-	open_further(&h, NR_BEYOND_LIMIT + 1);
+	hostile_again(&h, &first, NR_BEYOND_LIMIT + 1);
 	leave_full(NR_BEYOND_LIMIT);
 }
 

@@ -54,6 +54,11 @@ static void select_variant(int index)
 {
 	chosen = index;
 	set_sysctl("net/smc/handshake_timeout", HANDSHAKE_S);
+	/* A failed test does not restore what it has changed */
+	set_sysctl("net/smc/max_link_groups_per_peer", 256);
+	set_sysctl("net/smc/smcr_idle_timeout", 1);
+	set_sysctl("net/smc/smcr_path_retry_time", 0);
+	set_sysctl("net/smc/smcr_testlink_time", 30);
 	bystanders_open();
 }
 
