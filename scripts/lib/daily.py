@@ -44,8 +44,8 @@ SUITES = {
         '``torture_loopback``, ``diag_storm``, ``hostile_writer`` and ``socket_fuzz`` use two '
         'processors on a stock kernel.'),
     'long': Left(
-        'Scripts for User Mode Linux that take many minutes each: devices and links that go at each '
-        'millisecond (``removal``), namespaces that go while their links end (``namespaces``), many '
+        'Scripts for User Mode Linux that take many minutes each: devices and links that go at '
+        'many moments (``removal``), namespaces that go while their links end (``namespaces``), many '
         'clients at once (``forming``, ``torture``), monitoring meanwhile (``monitor``), tshark as '
         'another reader of all messages (``dissect``), faults of an RDMA device (``memrdma``), the '
         'socket tests over SMC-R (``RDMA_TYPE=mem``), and each call that can fail, in programs that '

@@ -3,7 +3,8 @@
 """
 usage: removal.py STEPS [KIND...]
 
-Something that SMC-R needs is taken away at each millisecond of a first contact, and of a transfer:
+Something that SMC-R needs is taken away during a first contact, and during a transfer, at STEPS
+moments of their first 15 ms:
 
     unplug   an RDMA device, of the client and of the server in turn
     down     a network device goes down, in the same way
@@ -46,7 +47,8 @@ SLOW = int(os.environ.get('VM_SLOW', 1))
 # Handshake and LLC have seconds of their own; lost links are found out within four
 PATIENCE = 60 * SLOW
 TCP_PATIENCE = 2 * SLOW         # with what became TCP, and has no wire any more
-STEP = 0.001
+SPAN = 0.015
+TICK = 0.001
 SHORT, PIECE = 1000, 30000
 CLIENT, SERVER = PORTS
 PORT = 5100
@@ -126,7 +128,7 @@ def smc_rdma(_port):
             except OSError as error:
                 if error.errno not in (errno.EAGAIN, errno.EBUSY):
                     raise
-            time.sleep(STEP)
+            time.sleep(TICK)
         return None
     return keep_trying
 
@@ -295,7 +297,7 @@ class Step:
     """One removal, and what became of the two programs."""
 
     def __init__(self, kind, phase, number):
-        self.kind, self.phase, self.number = kind, phase, number
+        self.kind, self.phase, self.delay = kind, phase, SPAN * number / STEPS
         self.wrong = []
         self.before, self.live = Counters(), objects()
         with smc.smc_socket() as listener:
@@ -303,7 +305,7 @@ class Step:
             listener.bind(('0.0.0.0', PORT))
             listener.listen(8)
             self.server = Child(serve, listener, kind)
-        self.remover = Child(remover, KINDS[kind], number % 2, number * STEP)
+        self.remover = Child(remover, KINDS[kind], number % 2, self.delay)
         equal_or_die(self.remover.ours.recv(5), b'ready')
         self.begun = None
         self.outcome, self.sent = 'failed', 0
@@ -315,7 +317,7 @@ class Step:
 
     def expect(self, condition, *what):
         if not condition:
-            self.wrong.append(f'{self.kind}, {self.phase}, {self.number} ms: '
+            self.wrong.append(f'{self.kind}, {self.phase}, {1000 * self.delay:.2f} ms: '
                               + ' '.join(str(word) for word in what))
 
     def begin(self):
@@ -361,10 +363,15 @@ class Step:
                     self.outcome, 'client saw', name_of(self.how))
         self.expect(not (tcp and self.how) or self.kind in WIRES, 'TCP did not work')
         self.expect(self.took < PATIENCE, 'client needed', self.took, 's')
-        # What failed before TCP was connected was no handshake
-        right = {COUNTED[self.outcome]} | ({(0, 0, 0)} if self.outcome == 'failed' else set())
-        self.expect(smc.eventually(lambda: Counters().since(self.before) in right, PATIENCE),
-                    'counted', Counters().since(self.before), 'for', self.outcome, name_of(self.how))
+        right = {COUNTED[self.outcome]}
+        if self.outcome == 'failed':
+            # Before TCP was connected; or after the handshake, and before connect() returned
+            right |= {(0, 0, 0), COUNTED['SMC']}
+        self.expect(smc.eventually(lambda: self.count() in right, PATIENCE),
+                    'counted', self.count(), 'for', self.outcome, name_of(self.how))
+
+    def count(self):
+        return Counters().since(self.before)
 
     def judge_server(self):
         self.expect(smc.eventually(lambda: not Counters().under_way, PATIENCE),
@@ -387,7 +394,7 @@ class Step:
                     objects(), 'instead of', self.live)
         now = Counters()
         self.expect(now.violations == self.before.violations, 'a violation was counted')
-        if self.outcome == 'SMC' and self.how:
+        if self.how and self.count() == COUNTED['SMC']:
             self.expect(now.lost > self.before.lost, 'the loss was not counted')
 
 
