@@ -89,6 +89,28 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 	offer_r1(hs, local, out);
 }
 
+/*
+ * Is the peer a client, too? TCP stamps a received SYN-ACK as it does data, but not a SYN. A server
+ * sends nothing before it has our message.
+ */
+static bool have_syns_crossed(const struct sock *tcp)
+{
+	return !inet_csk(tcp)->icsk_ack.lrcvtime || !skb_queue_empty(&tcp->sk_receive_queue);
+}
+
+/*
+ * Send a Decline instead of the Proposal. A client at the other end sends a Proposal or a Decline,
+ * which the program must not see.
+ */
+static enum smc_outcome decline_at_once(struct smc_handshake *hs, u32 reason)
+{
+	bool crossed = have_syns_crossed(hs->tcp);
+	enum smc_outcome outcome = smc_handshake_decline(hs, NULL, reason);
+
+	return outcome == SMC_FALLBACK && crossed ? smc_handshake_expect(hs, SMC_CLC_ACCEPT) :
+						    outcome;
+}
+
 /**
  * smc_client_propose() - send the Proposal
  * @hs: the handshake
@@ -107,12 +129,12 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 
 	reason = smc_handshake_excluded(hs->tcp);
 	if (reason)
-		return smc_handshake_decline(hs, NULL, reason);
+		return decline_at_once(hs, reason);
 	smc_handshake_local(hs, &local);
 	describe_offer(hs, &local, proposal);
 	if (!proposal->offers)
-		return smc_handshake_decline(hs, NULL, local.nr_ism ? SMC_REASON_NO_SEID :
-					     SMC_REASON_NO_DEVICE);
+		return decline_at_once(hs, local.nr_ism ? SMC_REASON_NO_SEID :
+				       SMC_REASON_NO_DEVICE);
 
 	hs->client.sent.type = SMC_CLC_PROPOSAL;
 	err = smc_handshake_send(hs, &hs->client.sent);

@@ -140,6 +140,17 @@ static void advance_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 }
 
 /*
+ * Did both SYNs have the option (R-TCP-06)? TCP clears syn_smc of a child, and of a client when a
+ * SYN-ACK has no option, but not when SYNs cross.
+ */
+static bool is_smc_agreed(const struct smc_sock *smc)
+{
+	const struct tcp_sock *tp = tcp_sk(smc->conn.sk);
+
+	return tp->syn_smc && (smc->conn.role == SMC_SERVER || tp->rx_opt.smc_ok);
+}
+
+/*
  * TCP is connected: start the handshake, or fall back. The socket is a client or a child, and
  * locked. May sleep, but not for the peer.
  *
@@ -150,8 +161,7 @@ enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 	struct sock *sk = smc->conn.sk;
 	enum smc_outcome outcome;
 
-	if (!tcp_sk(sk)->syn_smc) {
-		/* This side or the peer has not sent the option (R-TCP-06) */
+	if (!is_smc_agreed(smc)) {
 		u32 reason = smc_handshake_excluded(sk);
 
 		smc_fallback(smc, reason ?: SMC_REASON_PEER_NO_SMC, 0);

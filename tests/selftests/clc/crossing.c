@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two clients and no server: their SYNs cross, or a socket is connected to itself. And a client
+ * that had a connection over SMC before, and whose next server is TCP. The streams are exact.
+ */
+
+#include <fcntl.h>
+#include <linux/net_tstamp.h>
+#include <stdlib.h>
+
+#include "peer.h"
+
+#define NO_SERVER	.applies = server_attacks
+
+static const struct kind smc = { AF_SMC, SMCPROTO_SMC }, tcp = { AF_INET, 0 };
+
+static int bound_socket(struct kind kind, struct addr *name)
+{
+	struct addr any = loopback(AF_INET, 0);
+	int fd = OK(socket(kind.family, SOCK_STREAM | SOCK_CLOEXEC, kind.protocol));
+
+	OK(bind(fd, &any.sa, any.len));
+	*name = name_of(fd);
+	return fd;
+}
+
+static void expect_exact(int a, int b)
+{
+	send_text(a, "there");
+	send_text(b, "and back");
+	expect_text(b, "there");
+	expect_text(a, "and back");
+	close(a);
+	close(b);
+}
+
+static bool is_connected(int fd)
+{
+	int error;
+
+	wait_events(fd, POLLOUT);
+	error = socket_error(fd);
+	OK(fcntl(fd, F_SETFL, 0));
+	TRUE(!error || error == ECONNREFUSED);
+	return !error;
+}
+
+/* Makes a client stay with TCP that has sent the option already */
+static void exclude(int fd)
+{
+	set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK);
+}
+
+/* Return: false if the first SYN arrived before the second was sent, and was refused */
+static bool try_cross(struct kind kind, bool excluded, bool other_excluded)
+{
+	struct addr to_a, to_b;
+	int a = bound_socket(smc, &to_a), b = bound_socket(kind, &to_b);
+
+	nonblock(a);
+	nonblock(b);
+	FAILS(connect(a, &to_b.sa, to_b.len), EINPROGRESS);
+	FAILS(connect(b, &to_a.sa, to_a.len), EINPROGRESS);
+	if (excluded)
+		exclude(a);
+	if (other_excluded)
+		exclude(b);
+	if (!is_connected(a)) {
+		close(a);
+		close(b);
+		return false;
+	}
+	TRUE(is_connected(b));
+	EQ(is_tcp(a), 1);
+	EQ(is_tcp(b), 1);
+	expect_exact(a, b);
+	return true;
+}
+
+static void cross(struct kind kind, bool excluded, bool other_excluded)
+{
+	while (!try_cross(kind, excluded, other_excluded))
+		;
+}
+
+static void delay_packets(void)
+{
+	EQ(system("tc qdisc add dev lo root netem delay 100ms"), 0);
+}
+
+TEST(syns_cross, NO_SERVER)
+{
+	delay_packets();
+	cross(smc, false, false);
+}
+
+TEST(syns_cross_without_offer, NO_SERVER)
+{
+	delay_packets();
+	cross(smc, true, false);
+	cross(smc, false, true);
+	cross(smc, true, true);
+}
+
+TEST(syns_cross_with_tcp, NO_SERVER)
+{
+	delay_packets();
+	cross(tcp, false, false);
+	cross(tcp, true, false);
+}
+
+static void connect_to_itself(void)
+{
+	struct addr name;
+	int fd = bound_socket(smc, &name);
+
+	OK(connect(fd, &name.sa, name.len));
+	EQ(is_tcp(fd), 1);
+	send_text(fd, "echo");
+	expect_text(fd, "echo");
+	close(fd);
+}
+
+TEST(connected_to_itself, NO_SERVER)
+{
+	connect_to_itself();
+	set_sysctl("net/smc/variants", 0);
+	connect_to_itself();
+}
+
+/* TCP remembers that the server before supported SMC */
+TEST(tcp_after_smc, NO_SERVER)
+{
+	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) }, to;
+	int listener = listen_any(1), tcp_listener = bound_socket(tcp, &to), fd, server;
+
+	OK(listen(tcp_listener, 1));
+	fd = connect_to(listener);
+	server = accept_from(listener);
+	EQ(is_tcp(fd), 0);
+	close(server);
+	OK(connect(fd, &none.sa, none.len));
+	OK(connect(fd, &to.sa, to.len));
+	server = accept_from(tcp_listener);
+	EQ(is_tcp(fd), 1);
+	expect_exact(fd, server);
+}
