@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,39 @@ static void connect_once(void)
 	refused_connect(&to6, sizeof(to6));
 }
 
+static void set_option(int fd, int level, int name, const void *value, socklen_t len)
+{
+	if (setsockopt(fd, level, name, value, len) && errno != ENOPROTOOPT)
+		die("option %d of level %d", name, level);
+}
+
+/*
+ * Some options of sockets have the kernel patch its code, too (static keys), some of them again
+ * when the last socket with the option ends. A child process keeps sockets with all of them.
+ */
+static void switch_options_on(void)
+{
+	struct tcp_md5sig md5 = { .tcpm_keylen = 1 };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), fd6 = socket(AF_INET6, SOCK_STREAM, 0), one = 1;
+	pid_t pid;
+
+	if (fd < 0 || fd6 < 0)
+		die("socket");
+	md5.tcpm_addr.ss_family = AF_INET;
+	set_option(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, sizeof(md5));
+	set_option(fd, IPPROTO_TCP, TCP_TX_DELAY, &one, sizeof(one));
+	set_option(fd, SOL_SOCKET, SO_TIMESTAMP, &one, sizeof(one));
+	set_option(fd, IPPROTO_IP, IP_MINTTL, &one, sizeof(one));
+	set_option(fd6, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &one, sizeof(one));
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	while (!pid)
+		pause();
+	close(fd);
+	close(fd6);
+}
+
 static void make_raw(const char *tty)
 {
 	struct termios t;
@@ -266,6 +300,7 @@ int main(void)
 		run_command(command);
 	mount_rest(kernel, release);
 	connect_once();
+	switch_options_on();
 	make_raw("/dev/ttyS2");
 
 	/* Opened close-on-exec above, so that dying can still be told. */
