@@ -208,10 +208,21 @@ rdma_guest() {
 	echo 65536 >/proc/sys/net/smc/rmem
 	rdma_allow_v1
 	rdma_yield
+	rdma_forget
 	modprobe rdma_rxe || return 1
 	rdma link add rxe0 type rxe netdev eth0 && rdma_addressed rxe0 || return 1
 	smcd ueid add SMCTEST
 }
+
+# rdma_forget: what a test before has left in a guest with the distribution's module, which stays loaded
+rdma_forget() {
+	rdma link del rxe0
+	rdma link del rxe1
+	ip link del eth1
+	smcd ueid del SMCTEST
+	smc_pnet -f
+	:
+} 2>/dev/null
 
 # rdma_guest_v1: the same with addresses of RoCE version 1 as well, for a test that has "roce: v1"
 rdma_guest_v1() {

@@ -355,10 +355,19 @@ void smcr_conn_withdraw(struct smcr_group *rg, int rtoken)
 	spin_unlock_bh(&rg->lock);
 }
 
-/* The link that our CLC messages name; at first contact none is usable yet */
-static struct smcr_link *named_link(struct smcr_group *rg)
+/*
+ * The link that our Accept or Confirm names; at first contact none is usable yet. A client repeats
+ * the link of the Accept: Linux takes the rkey of a Confirm for that link, whatever the Confirm
+ * names.
+ */
+static const struct smcr_link *named_link(const struct smc_conn *conn)
 {
-	return smcr_group_idlest_link(rg) ?: &rg->links[0];
+	struct smcr_conn *rc = conn->priv;
+	const struct smcr_link *link = rc->link;
+
+	if (conn->role == SMC_CLIENT && link && smcr_link_usable(link))
+		return link;
+	return smcr_group_idlest_link(rc->rg) ?: &rc->rg->links[0];
 }
 
 static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
@@ -385,7 +394,7 @@ static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
 void smcr_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
 {
 	struct smcr_conn *rc = conn->priv;
-	const struct smcr_link *link = named_link(rc->rg);
+	const struct smcr_link *link = named_link(conn);
 	struct smc_clc_rdma_end *end = &out->rdma;
 
 	memset(end, 0, sizeof(*end));
