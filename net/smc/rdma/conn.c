@@ -356,16 +356,15 @@ void smcr_conn_withdraw(struct smcr_group *rg, int rtoken)
 }
 
 /*
- * The link that our Accept or Confirm names; at first contact none is usable yet. A client repeats
- * the link of the Accept: Linux takes the rkey of a Confirm for that link, whatever the Confirm
- * names.
+ * The link that our Accept or Confirm names; at first contact none is usable yet. A client, which
+ * has the link of the Accept, repeats that: Linux takes the rkey of a Confirm for that link,
+ * whatever the Confirm names.
  */
-static const struct smcr_link *named_link(const struct smc_conn *conn)
+static const struct smcr_link *named_link(const struct smcr_conn *rc)
 {
-	struct smcr_conn *rc = conn->priv;
-	const struct smcr_link *link = rc->link;
+	const struct smcr_link *link = READ_ONCE(rc->link);
 
-	if (conn->role == SMC_CLIENT && link && smcr_link_usable(link))
+	if (link && smcr_link_usable(link))
 		return link;
 	return smcr_group_idlest_link(rc->rg) ?: &rc->rg->links[0];
 }
@@ -394,7 +393,7 @@ static void describe_rmb(struct smcr_conn *rc, const struct smcr_link *link,
 void smcr_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
 {
 	struct smcr_conn *rc = conn->priv;
-	const struct smcr_link *link = named_link(conn);
+	const struct smcr_link *link = named_link(rc);
 	struct smc_clc_rdma_end *end = &out->rdma;
 
 	memset(end, 0, sizeof(*end));

@@ -14,14 +14,17 @@
 
 static const struct kind smc = { AF_SMC, SMCPROTO_SMC }, tcp = { AF_INET, 0 };
 
-static int bound_socket(struct kind kind, struct addr *name)
+static int new_socket(struct kind kind)
+{
+	return OK(socket(kind.family, SOCK_STREAM | SOCK_CLOEXEC, kind.protocol));
+}
+
+static void bind_any(int fd, struct addr *name)
 {
 	struct addr any = loopback(AF_INET, 0);
-	int fd = OK(socket(kind.family, SOCK_STREAM | SOCK_CLOEXEC, kind.protocol));
 
 	OK(bind(fd, &any.sa, any.len));
 	*name = name_of(fd);
-	return fd;
 }
 
 static void expect_exact(int a, int b)
@@ -51,16 +54,22 @@ static void exclude(int fd)
 	set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK);
 }
 
-/* Return: false if the first SYN arrived before the second was sent, and was refused */
-static bool try_cross(struct kind kind, bool excluded, bool other_excluded)
+/* Both SYNs are on their way, unless the first arrives before the second is sent: refused */
+static void connect_each_other(int a, int b)
 {
 	struct addr to_a, to_b;
-	int a = bound_socket(smc, &to_a), b = bound_socket(kind, &to_b);
 
+	bind_any(a, &to_a);
+	bind_any(b, &to_b);
 	nonblock(a);
 	nonblock(b);
 	FAILS(connect(a, &to_b.sa, to_b.len), EINPROGRESS);
 	FAILS(connect(b, &to_a.sa, to_a.len), EINPROGRESS);
+}
+
+static bool try_cross(int a, int b, bool excluded, bool other_excluded)
+{
+	connect_each_other(a, b);
 	if (excluded)
 		exclude(a);
 	if (other_excluded)
@@ -79,7 +88,7 @@ static bool try_cross(struct kind kind, bool excluded, bool other_excluded)
 
 static void cross(struct kind kind, bool excluded, bool other_excluded)
 {
-	while (!try_cross(kind, excluded, other_excluded))
+	while (!try_cross(new_socket(smc), new_socket(kind), excluded, other_excluded))
 		;
 }
 
@@ -109,11 +118,44 @@ TEST(syns_cross_with_tcp, NO_SERVER)
 	cross(tcp, true, false);
 }
 
+static bool try_cross_attacker(int app, int attacker)
+{
+	struct device dev;
+	struct msg msg;
+
+	connect_each_other(app, attacker);
+	exclude(app);
+	if (!is_connected(attacker)) {
+		close(app);
+		close(attacker);
+		return false;
+	}
+	attacker_expect(attacker, &msg, DECLINED);
+	EQ(events_now(app) & POLLOUT, 0);
+	learn_device(&dev);
+	accept_or_confirm(&msg, ACCEPT, &dev, 1, 1);
+	attacker_send(attacker, &msg);
+	attacker_expect(attacker, &msg, DECLINED);
+	TRUE(is_connected(app));
+	EQ(is_tcp(app), 1);
+	expect_exact(app, attacker);
+	return true;
+}
+
+/* A client that has declined accepts nothing */
+TEST(syns_cross_and_accept, NO_SERVER)
+{
+	delay_packets();
+	while (!try_cross_attacker(new_socket(smc), attacker_socket()))
+		;
+}
+
 static void connect_to_itself(void)
 {
 	struct addr name;
-	int fd = bound_socket(smc, &name);
+	int fd = new_socket(smc);
 
+	bind_any(fd, &name);
 	OK(connect(fd, &name.sa, name.len));
 	EQ(is_tcp(fd), 1);
 	send_text(fd, "echo");
@@ -128,12 +170,13 @@ TEST(connected_to_itself, NO_SERVER)
 	connect_to_itself();
 }
 
-/* TCP remembers that the server before supported SMC */
+/* Nothing is left of the option of the server before */
 TEST(tcp_after_smc, NO_SERVER)
 {
 	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) }, to;
-	int listener = listen_any(1), tcp_listener = bound_socket(tcp, &to), fd, server;
+	int listener = listen_any(1), tcp_listener = new_socket(tcp), fd, server;
 
+	bind_any(tcp_listener, &to);
 	OK(listen(tcp_listener, 1));
 	fd = connect_to(listener);
 	server = accept_from(listener);
