@@ -149,6 +149,17 @@ class Runner(unittest.TestCase):
         self.expect('echo 1..1; echo not ok 1 - a; echo "  ---"; echo ok 2; echo "  ..."; exit 1',
                     '0 passed, 1 failed')
 
+    def test_yaml_without_an_end(self):
+        self.expect('echo "  ---"; echo not ok 1 - a', '0 passed, 1 failed',
+                    'YAML block')
+        self.expect('echo 1..1; echo ok 1 - a; echo "  ---"; echo Bail out! no memory', '1 passed, 1 failed',
+                    'Bail out! no memory')
+
+    def test_numbers_of_many_digits(self):
+        for line, verdict in (('1..%05000d', '1 passed, 1 failed'), ('ok %05000d - b', '2 passed, 2 failed'),
+                              ('# time %05000d.2.3 s, processor 1 s', '1 passed, 1 failed')):
+            self.expect(f'echo ok 1 - a; printf "{line}\\n" 1', verdict)
+
     def test_no_last_newline(self):
         self.expect('echo 1..1; printf "not ok 1 - a"', '0 passed, 1 failed')
 
@@ -294,6 +305,18 @@ class Runner(unittest.TestCase):
             stderr.write.side_effect = BrokenPipeError
             self.runner.Progress().line('a')
 
+    def test_damaged_times(self):
+        """They are no times at all, and the next ones can be kept."""
+        path = f'{self.cache.name}/smc/times.json'
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        start = f'{{"tree": "{self.runner.TOP}", "other": {{}}, "daily": '
+        for text in '', '[]', '{"tree"', start + '{"a": 1}}', start + '[1]}', start + '{"a": [1, "x"]}}':
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(text)
+            times = self.runner.budget.Times(self.runner.paths.cache(), self.runner.TOP)
+            self.assertEqual(times.known['daily'], {}, text)
+            times.keep([('a', 1.0, 2.0)], 'daily')
+
     def test_cache_that_cannot_be_made(self):
         os.environ['XDG_CACHE_HOME'] = '/proc/none'
         with self.assertRaisesRegex(SystemExit, '^test: /proc/none/smc'):
@@ -350,8 +373,8 @@ class Runner(unittest.TestCase):
 
     def test_budget_with_a_bad_line(self):
         path = f'{self.cache.name}/budget.txt'
-        for line in 'many a', '30':
-            with open(path, 'w', encoding='ascii') as file:
+        for line in 'many a', '30', '0 a', '² a':
+            with open(path, 'w', encoding='utf-8') as file:
                 file.write(f'# a comment\n\n20 a\n{line}\n')
             with self.assertRaisesRegex(ValueError, 'budget.txt:4'):
                 self.runner.budget.read(path)

@@ -3,11 +3,12 @@
 
 import re
 
-PLAN = re.compile(r'1\.\.(\d+)\s*(?:#.*)?$')
-RESULT = re.compile(r'(not )?ok\b\s*(\d+)?\s*(?:-\s*)?(.*)$')
+# Python refuses to make a number of thousands of digits
+PLAN = re.compile(r'1\.\.(\d{1,9})\s*(?:#.*)?$')
+RESULT = re.compile(r'(not )?ok\b\s*(\d{1,9})?\s*(?:-\s*)?(.*)$')
 SKIP = re.compile(r'\s*(?<!\\)#\s*skip\b:?\s*', re.IGNORECASE)
 NOTE = re.compile(r'\s+#\s.*')      # what a runner adds to the name of a test that failed
-COST = re.compile(r'time ([\d.]+) s, processor ([\d.]+) s$')
+COST = re.compile(r'time (\d+(?:\.\d+)?) s, processor (\d+(?:\.\d+)?) s$')
 MAX_DIAGNOSTICS = 40
 
 
@@ -44,11 +45,11 @@ class Stream:
     def feed(self, line):
         """Takes one line; returns the Test that it completes, or None."""
         line = line.rstrip('\r\n')
-        if self._yaml(line):
-            return None
         if line.startswith('Bail out!'):
             self.bailed_out = True
             return self._add('failed', line)
+        if self._yaml(line):
+            return None
         match = PLAN.match(line)
         if match:
             return self._planned(int(match.group(1)))
@@ -71,6 +72,9 @@ class Stream:
         how = (f'killed by signal {-exit_code}' if exit_code < 0 else
                f'exit code {exit_code}' if exit_code else '')
         if self.bailed_out:
+            return
+        if self.in_yaml:
+            self._add('failed', f'{self.title}: a YAML block without an end' + (f' ({how})' if how else ''))
             return
         if not self.number:
             self._add('failed', f'{self.title}: ran no test' + (f' ({how})' if how else ''))

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 
 # Deliberately bad input for the checks themselves; see "Static checks" in Documentation/testing.rst
@@ -15,7 +16,8 @@ class Tree:
 
     def __init__(self, root):
         self.root = os.path.realpath(root)
-        names = self._known_to_git() if os.path.exists(self.path('.git')) else self._walk()
+        has_git = os.path.exists(self.path('.git')) and shutil.which('git')
+        names = self._known_to_git() if has_git else self._walk()
         self.files = sorted(name for name in names
                             if not name.startswith(FIXTURES) and os.path.isfile(self.path(name))
                             and not os.path.islink(self.path(name)))
@@ -35,6 +37,8 @@ class Tree:
 
     def git(self, *arguments):
         """What git says about this tree, or nothing; a hook sets variables for another one."""
+        if not shutil.which('git'):
+            return ''
         environment = {name: value for name, value in os.environ.items() if name[:4] != 'GIT_'}
         return subprocess.run(['git', '-c', 'safe.directory=*', *arguments], cwd=self.root,
                               text=True, env=environment, stdout=subprocess.PIPE,

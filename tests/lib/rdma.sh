@@ -295,9 +295,10 @@ talk_turn() {
 	[ "$VM_GUEST" != "$talk_server" ] || kill "$talk_pid"
 }
 
-# talk_points CASE...: one test point for each
+# talk_points CASE...: one test point for each. talk.py waits a minute for what comes at once; a case that
+# hangs ends the conversation.
 talk_points() {
-	timeout $((120 * $# * ${VM_SLOW:-1})) smc_run "$talk_program" call "$talk_address" "$talk_port" "$@" \
+	timeout $((120 * ${VM_SLOW:-1} + 10 * $#)) smc_run "$talk_program" call "$talk_address" "$talk_port" "$@" \
 		>/tmp/talked 2>&1
 	talk_status=$?	# 1: one of the cases failed
 	for talk_case; do

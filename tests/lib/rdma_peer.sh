@@ -21,11 +21,11 @@ rdma_peer_beside_talk() {
 	peer_talk=$1
 	rdma_peer_strangers || { echo "Bail out! no strangers" && return 1; }
 	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
+	grep -H '' /proc/sys/net/smc/* /proc/sys/net/ipv4/tcp_fin_timeout >"$peer_work/settings"
 	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds
 	echo 2 >/proc/sys/net/smc/smcr_max_links_per_lgr	# what is said of a second one is tested
 	echo 0 >/proc/sys/net/smc/smcr_path_retry_time	# what fails is tried again at once
 	export RDMA_PEER_OTHER_ADDRESS=10.9.0.3	# rdma_peer_strangers has added it
-	peer_patience=$(cat /proc/sys/net/ipv4/tcp_fin_timeout)
 	# For closed ones whose peer says nothing; an honest one on a busy machine needs some time
 	echo $((3 * ${VM_SLOW:-1})) >/proc/sys/net/ipv4/tcp_fin_timeout
 	smc_run "$peer_talk" serve "$SOCKET_TEST_HOST" 5999 2>"$peer_work/server" &
@@ -46,7 +46,9 @@ rdma_peer_beside_talk() {
 	rm "$peer_work/go-on"
 	wait $peer_caller
 	kill $peer_server
-	echo "$peer_patience" >/proc/sys/net/ipv4/tcp_fin_timeout
+	while IFS=: read -r peer_file peer_value; do
+		echo "$peer_value" >"$peer_file"
+	done <"$peer_work/settings"
 	if [ -z "$peer_points" ] || [ $peer_status -gt 1 ]; then
 		echo "Bail out! rdma_peer ended with status $peer_status, planned ${peer_points:-nothing}"
 		return 1

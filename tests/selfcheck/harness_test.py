@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Unit tests of the parts of the VM harness that need no guest."""
 
+import contextlib
+import io
 import os
 import re
 import sys
@@ -16,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'vm'))
 from harness import clock, console, paths, tap, testfile, verdict      # noqa: E402
 from harness.errors import Trouble                      # noqa: E402
 from harness.guest import Guest                         # noqa: E402
+from harness.report import TapReport                    # noqa: E402
+from harness.suite import Suite                         # noqa: E402
 from harness.topology import Relay                      # noqa: E402
 
 # One line of each report as kernels print it, and the name it must get.
@@ -49,6 +53,8 @@ SPLATS = [
     ('kmemleak', 'kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)'),
     ('debug-objects', 'ODEBUG: free active (active state 0) object: ffff8880 hint: f+0x0/0x1'),
     ('slab', 'BUG smc_conn (Tainted: G           O      ): Objects remaining in smc_conn'),
+    ('kmemleak', 'kmemleak: Kernel memory leak detector disabled'),
+    ('log-lost', '** 27 printk messages dropped **'),
     ('slab', 'BUG kmalloc-64 (Not tainted): Poison overwritten'),
     ('trace', 'Call Trace:'),
 ]
@@ -120,7 +126,7 @@ class TapTest(unittest.TestCase):
     def test_incomplete(self):
         for text in ('', 'ok 1 - a', 'ok 1 - a\n1..2', '1..1', 'ok 1 - a\nok 2 - b\n1..1', '1..0',
                      'ok 1\nok 1\n1..2', '1..1\nok 1\n1..1', 'ok 1\nok 3\n1..2', '1..0 # SKIP no device',
-                     'ok 1\nnot ok - a\n1..1'):
+                     'ok 1\nnot ok - a\n1..1', f'ok 1\n1..{"1" * 5000}'):
             with self.subTest(text=text):
                 self.assertFalse(tap_result(text).complete)
 
@@ -139,7 +145,7 @@ class TapTest(unittest.TestCase):
 
 def good_facts(**changes):
     values = {'phase': 'unload', 'tap': tap_result('ok 1 - a\n1..1'), 'exit_status': 0,
-              'ended': True, 'taint': 0, **changes}
+              'ended': True, 'log_ended': True, 'taint': 0, **changes}
     return verdict.Facts(**values)
 
 
@@ -169,6 +175,9 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 0}}), ['object-leak'])
         self.assertEqual(self.names(unsettled=True, objects={'after': {'conn': 1}}), ['object-leak'])
 
+    def test_log_without_an_end(self):
+        self.assertEqual(self.names(log_ended=False), ['no-log'])
+
     def test_agent_that_does_not_say_all(self):
         self.assertEqual(self.names(exit_status=None), ['agent'])
         self.assertEqual(self.names(taint=None), ['agent'])
@@ -189,6 +198,38 @@ class ClockTest(unittest.TestCase):
             pass
         self.assertAlmostEqual(clock.processor_seconds(os.getpid()) - before, 0.1, delta=0.05)
         self.assertEqual(clock.processor_seconds(1 << 30), 0)
+
+    def test_scale(self):
+        for value, scale in ('', 1), ('3', 3), ('0.5', 0.5):
+            with mock.patch.dict(os.environ, VM_TIMEOUT_SCALE=value):
+                self.assertEqual(clock.scale(), scale)
+        for value in 'abc', '0', '-1', 'nan', 'inf', '1e9':
+            with mock.patch.dict(os.environ, VM_TIMEOUT_SCALE=value), self.assertRaises(Trouble):
+                clock.scale()
+
+
+class SuiteTest(unittest.TestCase):
+    """What the reporter is told at the end of a boot, without a guest."""
+
+    def told(self, leaks, late):
+        reporter, boot = mock.Mock(), mock.Mock()
+        boot.kmemleak.return_value, boot.late_log.return_value = leaks, late
+        one = Suite(mock.Mock(), {}, None, reporter)
+        test = testfile.Test('t', None, allowed=[re.compile('deliberate')])
+        one._check_rest(boot, [test], None)
+        return [call[0] for call in reporter.method_calls], reporter
+
+    def test_nothing(self):
+        self.assertEqual(self.told(None, {'a': ['fine', 'WARNING: deliberate']})[0], [])
+        self.assertEqual(self.told({'a': []}, {'a': []})[0], ['memory'])
+
+    def test_late_report(self):
+        calls, reporter = self.told({'a': []}, {'a': ['BUG: KASAN: slab-use-after-free'], 'b': []})
+        self.assertEqual(calls, ['memory', 'late'])
+        with contextlib.redirect_stdout(io.StringIO()):
+            printer = tap.Printer()
+            TapReport(printer).late(*reporter.late.call_args[0])
+        self.assertEqual((printer.passed, printer.failed), (0, 1))
 
 
 class FakeGuest:
@@ -216,7 +257,27 @@ class GuestTest(unittest.TestCase):
         facts = self.heard('@exit 0', '|ok 1 - a', '|1..1', '@objects before conn 3', '@taint 0', '@end t')
         self.assertEqual((facts.garbled, facts.exit_status, facts.objects, facts.ended),
                          ([], 0, {'before': {'conn': 3}}, True))
+        facts.log_ended = True
         self.assertEqual(verdict.judge(facts), [])
+
+    def test_log(self):
+        """Each line after the boot is one test's, or comes after the last one."""
+        guest = Guest.__new__(Guest)
+        guest.log, guest._test, guest._process, guest.taint = console.Log(), None, mock.Mock(pid=1), 0
+        guest.log.feed(b'boot\n')
+        logs = []
+        for name in 'a', 'b':
+            guest.begin(testfile.Test(name, None))
+            guest.log.feed(f'smc-vm: end {name}\n'.encode())
+            guest.take_log()
+            guest.log.feed(f'late {name}\n'.encode())
+            logs.append(guest.facts.log)
+            self.assertTrue(guest.facts.log_ended)
+        self.assertEqual([*logs, guest.late_log()],
+                         [['smc-vm: end a'], ['late a', 'smc-vm: end b'], ['late b']])
+        guest.begin(testfile.Test('c', None))
+        guest.take_log()
+        self.assertFalse(guest.facts.log_ended)
 
     def test_incomplete(self):
         for line in '@exit ', '@exit', '@taint ', '@objects after conn', '@module smc', '@exi', '@':
@@ -269,6 +330,13 @@ class TestfileTest(unittest.TestCase):
             path = Path(folder, 'some_test.sh')
             path.write_text(text)
             return testfile.read(path)
+
+    def test_no_text(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, 'some_test.sh')
+            path.write_bytes(b'#!/bin/sh\n# \xff\n')
+            with self.assertRaisesRegex(Trouble, 'some_test.sh'):
+                testfile.read(path)
 
     def test_header(self):
         test = self.read('#!/bin/sh\n#\n# kernels: stock-6.1 debug-6.12\n# timeout: 7\n'

@@ -7,9 +7,14 @@ import importlib.machinery
 import importlib.util
 import io
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'vm'))
+
+from harness import uml     # noqa: E402
 
 UML = Path(__file__).resolve().parent.parent / 'uml'
 LIB = UML.parent / 'lib'
@@ -51,6 +56,21 @@ class Repeat(unittest.TestCase):
 
     def test_bail_out(self):
         self.assertIn('Bail out! no wire', self.problems('ok 1 - a\nBail out! no wire\n1..1\n'))
+
+
+class Log(unittest.TestCase):
+    GOOD = '[    0.000000] Linux version 6.12.95 (smc@smc)', 'smc-uml: end'
+
+    def problems(self, *lines):
+        return uml.problems('uml', lines)
+
+    def test_good(self):
+        self.assertEqual(self.problems(*self.GOOD), [])
+
+    def test_bad(self):
+        for lines in ([], self.GOOD[:1], self.GOOD[1:], self.GOOD * 2, [*self.GOOD, 'smc-uml: objects left: conn 1'],
+                      [*self.GOOD, 'BUG: KASAN: slab-use-after-free']):
+            self.assertTrue(self.problems(*lines), lines)
 
 
 class Points(unittest.TestCase):

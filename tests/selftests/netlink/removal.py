@@ -11,7 +11,7 @@ moments of their first 15 ms:
     vanish   the wire is deleted, and with it network and RDMA devices of both ends
     between  the namespace that the wire leads through is deleted
     rxe      the module of both RDMA devices is unloaded
-    smc_rdma is unloaded, as soon as nobody uses it
+    smc_rdma is unloaded, as soon as nobody uses it: after the contact; never during the transfer
 
 Whatever happens, both programs know it within a bounded time, each connection is counted once, what
 arrived is what was sent, and nothing is left over.
@@ -49,6 +49,7 @@ PATIENCE = 60 * SLOW
 TCP_PATIENCE = 2 * SLOW         # with what became TCP, and has no wire any more
 SPAN = 0.015
 TICK = 0.001
+BULK_PATIENCE = 0.1             # for what the transfer itself keeps from being removed
 SHORT, PIECE = 1000, 30000
 CLIENT, SERVER = PORTS
 PORT = 5100
@@ -118,19 +119,18 @@ def rxe(_port):
 
 
 def smc_rdma(_port):
-    """Connections and handshakes hold it; it is unloaded once they let go."""
+    """Connections and handshakes hold it. During a transfer it says so, and stays."""
     remove = unload(b'smc_rdma')
 
-    def keep_trying():
-        for _ in range(50):
-            try:
-                return remove()
-            except OSError as error:
-                if error.errno not in (errno.EAGAIN, errno.EBUSY):
-                    raise
-            time.sleep(TICK)
-        return None
-    return keep_trying
+    def try_once():
+        try:
+            remove()
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EBUSY):
+                raise
+            return False
+        return True
+    return try_once
 
 
 KINDS = {'unplug': unplug, 'down': down, 'vanish': vanish, 'between': between, 'rxe': rxe,
@@ -212,13 +212,17 @@ def wait_until(moment):
         time.sleep(left)
 
 
-def remover(control, prepare, port, after):
-    """Takes it away so long after the moment it is told."""
+def remover(control, prepare, port, after, patience):
+    """Takes it away so long after the moment it is told, or later; False if it was in use until then."""
     remove = prepare(port)
     control.send(b'ready')
     moment = struct.unpack('d', control.recv(8))[0]
     wait_until(moment + after)
-    remove()
+    while remove() is False:
+        if time.monotonic() > moment + patience:
+            return False
+        time.sleep(TICK)
+    return True
 
 
 def be_patient(sock, kind):
@@ -305,7 +309,8 @@ class Step:
             listener.bind(('0.0.0.0', PORT))
             listener.listen(8)
             self.server = Child(serve, listener, kind)
-        self.remover = Child(remover, KINDS[kind], number % 2, self.delay)
+        self.remover = Child(remover, KINDS[kind], number % 2, self.delay,
+                             BULK_PATIENCE if phase == 'bulk' else PATIENCE)
         equal_or_die(self.remover.ours.recv(5), b'ready')
         self.begun = None
         self.outcome, self.sent = 'failed', 0
@@ -314,6 +319,8 @@ class Step:
             self.took = time.monotonic() - self.begun
             self.judge_client()
         self.judge_server()
+        removed, stays = self.remover.report(), kind == 'smc_rdma' and phase == 'bulk'
+        self.expect(removed is (not stays), 'removed:', removed)
 
     def expect(self, condition, *what):
         if not condition:
@@ -357,8 +364,7 @@ class Step:
             self.sent += client.send(DATA[at:at + size])
 
     def judge_client(self):
-        removed, tcp = self.remover.report(), self.outcome == 'TCP'
-        self.expect(removed is None, removed)
+        tcp = self.outcome == 'TCP'
         self.expect(not self.how or self.how in SIGNS or (tcp and self.kind in WIRES),
                     self.outcome, 'client saw', name_of(self.how))
         self.expect(not (tcp and self.how) or self.kind in WIRES, 'TCP did not work')
@@ -418,6 +424,8 @@ def removals(kind, phase):
         outcomes[key] = outcomes.get(key, 0) + 1
         slowest = max(slowest, step.took)
     print(f'# {kind} {phase}: {outcomes}, at most {slowest:.2f} s')
+    if phase == 'bulk' and not any(key.startswith('SMC') for key in outcomes):
+        wrong.append('no transfer went over SMC')
     check(f'{kind} {phase}', not wrong, *wrong)
 
 
@@ -441,8 +449,13 @@ def tests():
     yield works
 
 
-STEPS = int(sys.argv[1])
+try:
+    STEPS = int(sys.argv[1])
+except (IndexError, ValueError):
+    sys.exit(__doc__.strip())
 KINDS_WANTED = sys.argv[2:] or list(KINDS)
+if STEPS < 1 or not set(KINDS_WANTED) <= set(KINDS):
+    sys.exit(f'STEPS is at least 1, KIND one of: {" ".join(KINDS)}')
 smc.sysctl('rmem', 65536)
 smc.sysctl('variants', R2)
 smc.sysctl('handshake_timeout', 2)

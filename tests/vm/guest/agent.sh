@@ -33,9 +33,13 @@ setup() {
 	echo "vm-$VM_GUEST" >/proc/sys/kernel/hostname
 	[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] ||
 		echo $((60 * ${VM_SLOW:-1})) >/proc/sys/kernel/hung_task_timeout_secs
-	# Booting printed warnings only; from here on every line counts.
-	echo 8 >/proc/sys/kernel/printk
+	show_all
 	[ ! -e /sys/kernel/debug/kmemleak ] || echo clear >/sys/kernel/debug/kmemleak
+}
+
+# Booting printed warnings only; from here on every line counts, whatever a test has changed.
+show_all() {
+	echo 8 >/proc/sys/kernel/printk
 }
 
 is_loaded() {
@@ -145,6 +149,7 @@ run_script() {
 
 run_test() {
 	_test=$1 _script=$2 _modules=$3
+	show_all
 	kmsg "begin $_test"
 	say "@begin $_test"
 	say "@phase load"
@@ -169,18 +174,20 @@ run_test() {
 }
 
 # kmemleak only reports what is older than five seconds; a first scan marks, a
-# second one confirms.
+# second one confirms. The kernel refuses both once kmemleak has switched itself off.
 kmemleak() {
-	if [ -e /sys/kernel/debug/kmemleak ]; then
-		sleep 6
-		echo scan >/sys/kernel/debug/kmemleak
-		echo scan >/sys/kernel/debug/kmemleak
+	if [ ! -e /sys/kernel/debug/kmemleak ]; then
+		say "@kmemleak none"
+		return
+	fi
+	sleep 6
+	if echo scan >/sys/kernel/debug/kmemleak && echo scan >/sys/kernel/debug/kmemleak; then
 		sed -u 's/^/@leak /' /sys/kernel/debug/kmemleak >&3
 		echo clear >/sys/kernel/debug/kmemleak
-		say "@kmemleak scanned"
 	else
-		say "@kmemleak none"
+		say "@leak kmemleak is switched off"
 	fi
+	say "@kmemleak scanned"
 }
 
 shell() {

@@ -14,7 +14,7 @@ from .kernel import depends
 
 # Seconds; only what hangs takes this long
 BOOT_LIMIT = 600
-LOG_LIMIT = 120
+LOG_LIMIT = 60
 OTHER_GUEST_LIMIT = 120
 KMEMLEAK_LIMIT = 900
 DEBUG_FACTOR = 3
@@ -235,6 +235,11 @@ class Boot:
         if all(guest.leak is not None and not guest.has_kmemleak for guest in self.guests):
             return None
         return {guest.name: guest.leak for guest in self.guests}
+
+    def late_log(self):
+        """The lines that the kernels have printed since the end of the last test, by guest name."""
+        self._drain()
+        return {guest.name: guest.late_log() for guest in self.guests}
 
     def shell(self, modules):
         """A shell on the terminal in guest a; the other one has the modules loaded, too."""

@@ -38,8 +38,7 @@ def parse(argv):
     parser.add_argument('--daily', action='store_true', default=bool(os.environ.get('DAILY')),
                         help='of the tests for a kernel only those which run on it every day '
                              '(also the variable DAILY)')
-    parser.add_argument('--jobs', type=int, default=int(os.environ.get('VM_JOBS') or
-                                                        os.cpu_count() or 1),
+    parser.add_argument('--jobs', type=int, default=os.environ.get('VM_JOBS') or os.cpu_count() or 1,
                         help='kernels at the same time (default: processors; also VM_JOBS)')
     parser.add_argument('--isolate', action='store_true', help='one boot per test')
     parser.add_argument('--guests', type=int, choices=(1, 2), help='for --cmd and SHELL=1')

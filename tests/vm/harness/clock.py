@@ -2,7 +2,10 @@
 """Time limits on a machine that others use as well, and what a program has used of it."""
 
 import os
+import re
 import time
+
+from .errors import Trouble
 
 
 def crowding():
@@ -12,7 +15,10 @@ def crowding():
 
 def scale():
     """What the user thinks of our limits."""
-    return float(os.environ.get('VM_TIMEOUT_SCALE', 1))
+    value = os.environ.get('VM_TIMEOUT_SCALE') or '1'
+    if not re.fullmatch(r'\d{1,6}(\.\d{1,6})?', value) or not float(value):
+        raise Trouble(f'VM_TIMEOUT_SCALE is "{value}", not a number above 0')
+    return float(value)
 
 
 def processor_seconds(pid):

@@ -26,9 +26,10 @@ PATTERNS = [(name, re.compile(pattern)) for name, pattern in (
     ('refcount', r'refcount_t: '),
     ('list-corruption', r'list_(?:add|del) corruption'),
     ('slab', r'BUG [\w:.-]+ \((?:Not tainted|Tainted)|Objects remaining in|kmem_cache_destroy'),
-    ('kmemleak', r'kmemleak: \d+ new suspected memory leaks'),
+    ('kmemleak', r'kmemleak: \d+ new suspected memory leaks|Kernel memory leak detector disabled'),
     ('netdev-leak', r'unregister_netdevice: waiting for'),
     ('ref-tracker', r'ref_tracker: .*(?:leaked|reference already)'),
+    ('log-lost', r'printk messages dropped'),
     ('panic', r'Kernel panic - not syncing'),
     ('bug', r'kernel BUG at|BUG: |Oops|general protection fault|Unable to handle kernel'
             r'|divide error:|invalid opcode:'),

@@ -92,9 +92,10 @@ class Guest:
         self._send('sync', line.encode() + b'\n')
 
     def begin(self, test):
+        if not self._test:
+            self._log_start = len(self.log.lines)       # what booting said is no test's
         self._test = test
         self._begun = time.monotonic(), clock.processor_seconds(self._process.pid)
-        self._log_start = len(self.log.lines)
         self.facts = Facts(taint_before=self.taint, allowed=test.allowed,
                            needs_tap=test.needs_tap)
 
@@ -238,8 +239,14 @@ class Guest:
         return self._test.name in self.log.ended
 
     def take_log(self):
+        self.facts.log = self.late_log()
+        self.facts.log_ended = self.log_is_complete()
+
+    def late_log(self):
+        """The lines on the console since the last time, or since the first test began."""
         self.log.finish()
-        self.facts.log = self.log.window(self._log_start)
+        start, self._log_start = self._log_start, len(self.log.lines)
+        return self.log.window(start)
 
     def kill(self):
         if self.machine.terminal:

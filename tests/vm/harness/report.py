@@ -86,6 +86,16 @@ class TapReport:
             self._lines(lines)
             self.printer.comment(f'logs: {folder}')
 
+    def late(self, _tests, title, findings, folder):
+        """What the kernels complained about after the last test of a boot, by guest name."""
+        with self._lock:
+            self.printer.point(False, title)
+            for guest, some in findings.items():
+                for finding in some:
+                    self.printer.comment(f'guest {guest}: {finding.name}:')
+                    self._lines(finding.lines)
+            self.printer.comment(f'logs: {folder}')
+
     def _lines(self, lines):
         for line in lines[:SHOWN_LINES]:
             self.printer.comment(f'    {line}')

@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 
-from . import verdict
+from . import console, verdict
 from .boot import Boot, BootFailed, Spec
 
 # A guest that dies before our modules were loaded says nothing about that code: emulators have bugs.
@@ -14,8 +14,8 @@ class Suite:
     """
     Tests with the same needs share a boot, until one leaves the guest unfit for more.
 
-    The reporter is told of each test, of boots that failed and of leaked memory: TapReport,
-    or whoever else wants to know.
+    The reporter is told of each test, of boots that failed, of leaked memory and of what a kernel
+    complains about after its last test: TapReport, or whoever else wants to know.
     """
 
     def __init__(self, kernel, config, folder, reporter, isolate=False):
@@ -65,14 +65,19 @@ class Suite:
                 break
         # What leaked before something else went wrong is told as well.
         if all(one.ended for one in facts.values()):
-            self._check_memory(boot, done, folder)
+            self._check_rest(boot, done, folder)
         return len(done)
 
-    def _check_memory(self, boot, tests, folder):
+    def _check_rest(self, boot, tests, folder):
+        """Memory that leaked, and what the kernel complains about when the last test has ended."""
         leaks = boot.kmemleak()
+        allowed = [pattern for test in tests for pattern in test.allowed]
+        late = {name: console.scan(lines, allowed) for name, lines in boot.late_log().items()}
+        names = ' '.join(test.name for test in tests)
         if leaks is not None:
-            names = ' '.join(test.name for test in tests)
             self.reporter.memory(tests, f'{self.kernel.name} kmemleak after {names}', leaks, folder)
+        if any(late.values()):
+            self.reporter.late(tests, f'{self.kernel.name} log after {names}', late, folder)
 
     def _save(self, test, facts, folder):
         for name, one in facts.items():

@@ -6,7 +6,8 @@ import sys
 
 POINT = re.compile(r'^(not )?ok\b\s*(\d+)?\b\s*-?\s*(.*)$')
 DIRECTIVE = re.compile(r'#\s*(skip|todo)\b', re.IGNORECASE)
-PLAN = re.compile(r'^1\.\.(\d+)\b(.*)$')
+# Python refuses to make a number of thousands of digits
+PLAN = re.compile(r'^1\.\.(\d{1,9})\b(.*)$')
 BAIL_OUT = re.compile(r'^Bail out!\s*(.*)')
 
 

@@ -153,7 +153,10 @@ def read(path, name=None):
     """Reads the header of a test script: the comments before its first command."""
     path = Path(path).resolve()
     test = Test(name or path.stem, path)
-    paragraphs = _paragraphs(path.read_text())
+    try:
+        paragraphs = _paragraphs(path.read_text(encoding='utf-8'))
+    except (OSError, ValueError) as error:
+        raise Trouble(f'{path}: {error}') from error
     test.proves = _first_sentence(paragraphs)
     _apply_header(test, _header(test.path, paragraphs))
     if test.peer == 'intree':

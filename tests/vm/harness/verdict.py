@@ -40,6 +40,7 @@ class Facts:
     hung_in: list = field(default_factory=list)     # what a hanging guest was doing
     gone: str = None                                # why QEMU ended before the test did
     log: list = field(default_factory=list)
+    log_ended: bool = False         # the console has shown the end of the test
     allowed: list = field(default_factory=list)     # patterns of expected log lines
     needs_tap: bool = True
     seconds: float = 0.0                            # from the command to the end
@@ -62,6 +63,8 @@ def _end_failures(facts, panicked):
     if facts.gone and not panicked:
         yield Failure('reboot', f'the guest ended in phase "{facts.phase}": {facts.gone}',
                       facts.log[-5:])
+    if facts.ended and not facts.log_ended:
+        yield Failure('no-log', 'the console does not show the end of the test', facts.log[-5:])
     if facts.timed_out:
         yield Failure('hang', f'no end within the time limit, in phase "{facts.phase}"',
                       facts.output[-10:] + facts.hung_in)

@@ -26,7 +26,6 @@ modprobe rdma_rxe || die "no software RoCE"
 rdma_wire || die "no wire"
 smcd ueid add SMCTEST
 echo 5 >/proc/sys/net/smc/variants	# SMC-D would come first
-echo 1 >/proc/sys/net/smc/smcr_idle_timeout
 export SOCKET_TEST_HOST=10.9.0.2 SOCKET_TEST_HOST6=fd09::2 RDMA_PEER_EID=SMCTEST
 rdma_peer_beside_talk "$VM_DIR/../selftests/interop/talk.py"
 rdma_unwire

@@ -137,6 +137,7 @@ give_back b 5009
 
 set_here smcr_idle_timeout 600
 set_here smcr_testlink_time 2
+set_here smcr_path_retry_time 0		# two links that worked are lost: the path would be avoided
 hold a 5004
 hold b 5005
 be_silent

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the runners of User Mode Linux share: tests/uml/run and tests/kunit/run."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from . import console, orphans, paths
+
+# The host may not run the kernel for some time, whose clock goes on: its own watchdogs wait longer
+WATCHDOGS = ['softlockup_panic=1', 'watchdog_thresh=20', 'rcupdate.rcu_cpu_stall_timeout=120',
+             'workqueue.watchdog_thresh=120', 'sysctl.kernel.hung_task_timeout_secs=120']
+BOOTED = re.compile(r'\bLinux version \d')
+
+
+def folder_of(runner, script, *arguments):
+    """The folder that one of the project's scripts prints; its progress goes to stderr."""
+    done = subprocess.run([paths.TREE / script, *arguments], stdout=subprocess.PIPE, text=True,
+                          check=False)
+    if done.returncode or not done.stdout.strip():
+        sys.exit(f'{runner}: {script} {" ".join(arguments)} failed, see above')
+    return Path(done.stdout.strip().splitlines()[-1])
+
+
+def boot(runner, kernel, log, seconds, words):
+    """Runs the kernel in that folder until it powers off or time is up; returns its log's lines."""
+    with tempfile.TemporaryDirectory() as scratch, open(log, 'wb') as output:
+        command = [kernel / 'linux', 'root=/dev/root', 'rootfstype=hostfs', 'rootflags=/', 'ro',
+                   'con=null', 'con0=fd:0,fd:1', 'panic=-1', 'loglevel=8', f'uml_dir={scratch}',
+                   f'smc_out={log.parent}', *WATCHDOGS, *words]
+        try:
+            with orphans.ended():
+                subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
+                               stdout=output, stderr=subprocess.STDOUT, timeout=seconds,
+                               check=False)
+        except subprocess.TimeoutExpired:
+            output.write(f'\nsmc-{runner}: no end after {seconds} s\n'.encode())
+    return log.read_text(errors='replace').splitlines()
+
+
+def problems(runner, lines):
+    """
+    What the kernel or its first process complained about, from the lines of the log. That process
+    says "end" when all is done. A kernel that resets itself boots again, and would do all of it once more.
+    """
+    said = [line.partition(f'smc-{runner}: ')[2] for line in lines if f'smc-{runner}: ' in line]
+    found = [f'init: {text}' for text in said if text != 'end']
+    if 'end' not in said:
+        found.append('init did not come to its end')
+    boots = sum(bool(BOOTED.search(line)) for line in lines)
+    if boots != 1:
+        found.append(f'the kernel booted {boots} times')
+    for finding in console.scan(lines):
+        found += [f'{finding.name}:', *finding.lines[:20]]
+    return found
