@@ -114,7 +114,7 @@ _sum() {
 		fi || die "no statistics"
 	done | awk -v what="$what" 'index($0, what) {
 		sub("^.*" what "[^0-9]*", ""); sum += $1
-	} END { print sum + 0 }'
+	} END { printf "%.0f\n", sum }'
 }
 
 # count_from NAMESPACE...: begins to count; "." is the namespace of the test itself

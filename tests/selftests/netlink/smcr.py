@@ -376,7 +376,7 @@ def renamed():
     pair.close()
     check('links end', smc.eventually(lambda: not wire.links(GEN)))
     subprocess.run(['rdma', 'dev', 'set', 'other0', 'name', 'rxe0'], check=True)
-    equal('the old name', devices(), [device(0), device(1)])
+    becomes('the old name', devices, [device(0), device(1)])
 
 
 def plugged_in_again():
