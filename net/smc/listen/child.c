@@ -153,6 +153,7 @@ static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 	child->conn.role = SMC_SERVER;
 	child->limit_handshake = listener->limit_handshake;
 	child->delays_acks = listener->delays_acks;
+	child->reason = smc_syn_reason(sk, listener->conn.sk);
 	return child;
 }
 
@@ -166,7 +167,7 @@ static void enqueue_child(struct smc_sock *listener, struct smc_sock *child)
 
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	smc_sock_set_state(child, SMC_SOCK_INCOMING);
-	if (tcp_sk(sk)->syn_smc)
+	if (!child->reason)
 		smc_sock_attach(child);
 	if (!smc_accept_add_child(listener, child)) {
 		smc_close_child(child);
@@ -177,13 +178,13 @@ static void enqueue_child(struct smc_sock *listener, struct smc_sock *child)
 }
 
 /*
- * A sock that TCP has accepted falls back without a struct smc_sock: its client did not offer SMC.
- * It is locked, and a program has not seen it. May sleep.
+ * A sock that TCP has accepted falls back without a struct smc_sock: it needs no handshake. It is
+ * locked, and a program has not seen it. May sleep.
  */
 void smc_child_fall_back(struct smc_sock *listener, struct sock *sk)
 {
 	charge_child_memcg(sk, listener->conn.sk);
-	smc_fallback_child(sk, listener->delays_acks);
+	smc_fallback_child(sk, listener);
 }
 
 /* Return: the child of a sock that TCP has accepted, with a reference, or NULL without memory. */
@@ -238,10 +239,11 @@ static bool has_accept_enough(const struct smc_sock *listener, struct sock **tcp
 	       (*tcp_child || smc_accept_has_ready(listener) || signal_pending(current));
 }
 
-/* A connection whose client did not offer SMC needs no handshake. Older children come first. */
+/* Such a connection needs no handshake. Older children come first. */
 static bool is_next_without_smc(const struct smc_sock *listener, const struct sock *sk)
 {
-	return !tcp_sk(sk)->syn_smc && list_empty_careful(&listener->queue.children);
+	return smc_syn_reason(sk, listener->conn.sk) &&
+	       list_empty_careful(&listener->queue.children);
 }
 
 /*

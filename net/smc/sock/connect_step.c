@@ -140,17 +140,6 @@ static void advance_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 }
 
 /*
- * Did both SYNs have the option (R-TCP-06)? TCP clears syn_smc of a child, and of a client when a
- * SYN-ACK has no option, but not when SYNs cross.
- */
-static bool is_smc_agreed(const struct smc_sock *smc)
-{
-	const struct tcp_sock *tp = tcp_sk(smc->conn.sk);
-
-	return tp->syn_smc && (smc->conn.role == SMC_SERVER || tp->rx_opt.smc_ok);
-}
-
-/*
  * TCP is connected: start the handshake, or fall back. The socket is a client or a child, and
  * locked. May sleep, but not for the peer.
  *
@@ -159,12 +148,11 @@ static bool is_smc_agreed(const struct smc_sock *smc)
 enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
+	u32 reason = smc->conn.role == SMC_SERVER ? smc->reason : smc_syn_reason(sk, NULL);
 	enum smc_outcome outcome;
 
-	if (!is_smc_agreed(smc)) {
-		u32 reason = smc_handshake_excluded(sk);
-
-		smc_fallback(smc, reason ?: SMC_REASON_PEER_NO_SMC, 0);
+	if (reason) {
+		smc_fallback(smc, smc_handshake_excluded(sk) ?: reason, 0);
 		return SMC_FALLBACK;
 	}
 	choose_buffer_size(&smc->conn, sk);

@@ -51,19 +51,21 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 }
 
 /**
- * smc_fallback_child() - a child falls back because its client did not offer SMC (R-TCP-06)
+ * smc_fallback_child() - a child falls back because not both SYNs had the option (R-TCP-06)
  * @sk: the child, locked; it has no struct smc_sock, and accept() has not returned it
- * @delays_acks: smc_sock.delays_acks of the listening socket, which the child inherits
+ * @listener: its listening socket
  *
  * May sleep.
  */
-void smc_fallback_child(struct sock *sk, bool delays_acks)
+void smc_fallback_child(struct sock *sk, const struct smc_sock *listener)
 {
-	u32 reason = smc_handshake_excluded(sk) ?: SMC_REASON_PEER_NO_SMC;
+	u32 reason = smc_handshake_excluded(sk) ?: smc_syn_reason(sk, listener->conn.sk);
 
+	/* tcp_migrate_req may have changed since the caller asked */
+	reason = reason ?: SMC_REASON_OPTION;
 	report_fallback(sk, SMC_SERVER, reason, 0);
 	smc_list_fallback(NULL, sk, reason, 0);
-	smc_syn_withdraw_sk(sk, delays_acks);
+	smc_syn_withdraw_sk(sk, listener->delays_acks);
 }
 
 /*

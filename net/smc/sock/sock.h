@@ -75,7 +75,7 @@ enum smc_sock_state {
  * @due: in smc_accept_queue.due
  * @serial: smc_accept_queue.serial when TCP had accepted the child; constant
  * @parked: the child is counted in smc_accept_queue.parked
- * @reason: enum smc_reason of the fallback
+ * @reason: enum smc_reason of the fallback; of a child from the beginning, if the SYNs are one
  * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  * @listed: in smc_net.socks, see list.c
  * @rcu: frees the struct
@@ -263,6 +263,7 @@ void smc_create_unregister(void);
 void smc_create_exit(void);
 
 /* syn_option.c */
+u32 smc_syn_reason(const struct sock *sk, const struct sock *listener);
 void smc_syn_offer(struct smc_sock *smc);
 void smc_syn_delay_acks(struct smc_sock *smc);
 void smc_syn_withdraw_sk(struct sock *sk, bool delays_acks);
@@ -298,7 +299,7 @@ void smc_close_reset_tcp(struct smc_sock *smc, int error);
 
 /* fallback.c */
 void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis);
-void smc_fallback_child(struct sock *sk, bool delays_acks);
+void smc_fallback_child(struct sock *sk, const struct smc_sock *listener);
 void smc_fallback_unconnected(struct socket *sock, u32 reason);
 
 #endif /* _NET_SMC_SOCK_SOCK_H */

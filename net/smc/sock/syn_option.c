@@ -1,12 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The SMC option of TCP's SYN: each sock has a switch and a callback for it */
 
+#include <linux/filter.h>
 #include <linux/module.h>
 #include <linux/tcp.h>
+#include <net/sock_reuseport.h>
 #include <net/tcp.h>
 
 #include "../compat/compat.h"
+#include "../wire/reason.h"
 #include "sock.h"
+
+/*
+ * May TCP give a request or a child of this listening socket to another one of its port? Then one
+ * socket sends the SYN-ACK, and the child inherits syn_smc of the other: no field tells whether
+ * the SYN-ACK had the option. RCU.
+ */
+static bool may_give_away(const struct sock *listener)
+{
+	const struct sock_reuseport *group = rcu_dereference(listener->sk_reuseport_cb);
+	const struct bpf_prog *prog;
+
+	if (!group)
+		return false;
+	if (READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_migrate_req))
+		return true;
+	prog = rcu_dereference(group->prog);
+	return prog && prog->expected_attach_type == BPF_SK_REUSEPORT_SELECT_OR_MIGRATE;
+}
+
+/**
+ * smc_syn_reason() - did both SYNs of a connection have the option (R-TCP-06)?
+ * @sk: a client that TCP has connected, or a child
+ * @listener: the socket from whose queue the child comes; NULL for a client
+ *
+ * TCP clears syn_smc of a child whose client did not send the option, and of a client when the
+ * SYN-ACK has none, but not when SYNs cross. Any context.
+ *
+ * Return: SMC_REASON_NONE, or the reason for TCP.
+ */
+u32 smc_syn_reason(const struct sock *sk, const struct sock *listener)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool is_given_away = false;
+
+	if (listener) {
+		rcu_read_lock();
+		is_given_away = may_give_away(listener);
+		rcu_read_unlock();
+	}
+	if (is_given_away)
+		return SMC_REASON_OPTION;
+	return tp->syn_smc && (listener || tp->rx_opt.smc_ok) ? SMC_REASON_NONE :
+							      SMC_REASON_PEER_NO_SMC;
+}
 
 static bool is_handshake_congested(const struct sock *sk)
 {
@@ -19,7 +66,7 @@ static bool is_handshake_congested(const struct sock *sk)
 	 */
 	rcu_read_lock();
 	smc = smc_sk(sk);
-	congested = smc_sock_is_taken(sk) ||
+	congested = smc_sock_is_taken(sk) || may_give_away(sk) ||
 		    (smc && (smc->limit_handshake ||
 			     READ_ONCE(smc_net(sock_net(sk))->knobs.limit_handshake)) &&
 		     READ_ONCE(smc->queue.nr) > READ_ONCE(sk->sk_max_ack_backlog) / 2);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two clients and no server: their SYNs cross, or a socket is connected to itself. And a client
- * that had a connection over SMC before, and whose next server is TCP. The streams are exact.
+ * that had a connection over SMC before, and whose next server is TCP. And a request that moves
+ * from one listening socket of a port to another. The streams are exact.
  */
 
 #include <fcntl.h>
@@ -187,4 +188,84 @@ TEST(tcp_after_smc, NO_SERVER)
 	server = accept_from(tcp_listener);
 	EQ(is_tcp(fd), 1);
 	expect_exact(fd, server);
+}
+
+#define DELAY_MS	100
+
+static int bind_with_others(int fd, struct addr *to)
+{
+	set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	OK(bind(fd, &to->sa, to->len));
+	*to = name_of(fd);
+	return fd;
+}
+
+/* The first socket gets the SYN, the other one the ACK, unless this process is too slow */
+static bool try_move(struct kind first, struct kind second)
+{
+	struct addr to = loopback(AF_INET, 0);
+	int old = bind_with_others(new_socket(first), &to);
+	int new = bind_with_others(new_socket(second), &to);
+	int fd = new_socket(smc), server;
+	long start = now_ms();
+	bool in_time;
+
+	OK(listen(old, 1));
+	nonblock(fd);
+	FAILS(connect(fd, &to.sa, to.len), EINPROGRESS);
+	poll(NULL, 0, DELAY_MS * 3 / 2);
+	OK(listen(new, 1));
+	close(old);
+	in_time = now_ms() - start < DELAY_MS * 3;
+	if (in_time) {
+		TRUE(is_connected(fd));
+		server = accept_from(new);
+		EQ(is_tcp(fd), 1);
+		EQ(is_tcp(server), 1);
+		expect_exact(fd, server);
+	} else {
+		close(fd);
+	}
+	close(new);
+	return in_time;
+}
+
+static void move(struct kind first, struct kind second)
+{
+	while (!try_move(first, second))
+		;
+}
+
+TEST(request_moves, NO_SERVER)
+{
+	delay_packets();
+	set_sysctl("net/ipv4/tcp_migrate_req", 1);
+	move(tcp, tcp);
+	move(tcp, smc);
+	move(smc, tcp);
+	move(smc, smc);
+}
+
+static void expect_from_group(bool over_tcp)
+{
+	struct addr to = loopback(AF_INET, 0);
+	int listener = bind_with_others(new_socket(smc), &to), fd = new_socket(smc), server;
+
+	OK(listen(listener, 1));
+	OK(connect(fd, &to.sa, to.len));
+	server = accept_from(listener);
+	EQ(is_tcp(fd), over_tcp);
+	EQ(is_tcp(server), over_tcp);
+	expect_exact(fd, server);
+	close(listener);
+}
+
+/* Only a group from which requests may move keeps to TCP */
+TEST(group_of_listeners, NO_SERVER)
+{
+	expect_from_group(false);
+	set_sysctl("net/ipv4/tcp_migrate_req", 1);
+	expect_from_group(true);
+	set_sysctl("net/ipv4/tcp_migrate_req", 0);
+	expect_from_group(false);
 }
