@@ -157,7 +157,8 @@ class Runner(unittest.TestCase):
 
     def test_numbers_of_many_digits(self):
         for line, verdict in (('1..%05000d', '1 passed, 1 failed'), ('ok %05000d - b', '2 passed, 2 failed'),
-                              ('# time %05000d.2.3 s, processor 1 s', '1 passed, 1 failed')):
+                              ('# time %05000d.2.3 s, processor 1 s', '1 passed, 1 failed'),
+                              ('# time 9%0400d s, processor 1 s', '1 passed, 1 failed')):
             self.expect(f'echo ok 1 - a; printf "{line}\\n" 1', verdict)
 
     def test_no_last_newline(self):
@@ -310,7 +311,8 @@ class Runner(unittest.TestCase):
         path = f'{self.cache.name}/smc/times.json'
         os.makedirs(os.path.dirname(path), exist_ok=True)
         start = f'{{"tree": "{self.runner.TOP}", "other": {{}}, "daily": '
-        for text in '', '[]', '{"tree"', start + '{"a": 1}}', start + '[1]}', start + '{"a": [1, "x"]}}':
+        for text in ('', '[]', '{"tree"', start + '{"a": 1}}', start + '[1]}', start + '{"a": [1, "x"]}}',
+                     start + f'{{"a": [1, 9{"0" * 400}]}}}}', '[' * 200000):
             with open(path, 'w', encoding='ascii') as file:
                 file.write(text)
             times = self.runner.budget.Times(self.runner.paths.cache(), self.runner.TOP)

@@ -26,7 +26,8 @@ class Times:
                 self.known.update({kind: {name: [float(seconds), float(processor)]
                                           for name, (seconds, processor) in known[kind].items()}
                                    for kind in (DAILY, OTHER)})
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError,
+                RecursionError):
             pass    # as if nothing had been measured
 
     def keep(self, costs, kind):

@@ -8,7 +8,7 @@ PLAN = re.compile(r'1\.\.(\d{1,9})\s*(?:#.*)?$')
 RESULT = re.compile(r'(not )?ok\b\s*(\d{1,9})?\s*(?:-\s*)?(.*)$')
 SKIP = re.compile(r'\s*(?<!\\)#\s*skip\b:?\s*', re.IGNORECASE)
 NOTE = re.compile(r'\s+#\s.*')      # what a runner adds to the name of a test that failed
-COST = re.compile(r'time (\d+(?:\.\d+)?) s, processor (\d+(?:\.\d+)?) s$')
+COST = re.compile(r'time (\d{1,9}(?:\.\d+)?) s, processor (\d{1,9}(?:\.\d+)?) s$')
 MAX_DIAGNOSTICS = 40
 
 

@@ -295,8 +295,7 @@ talk_turn() {
 	[ "$VM_GUEST" != "$talk_server" ] || kill "$talk_pid"
 }
 
-# talk_points CASE...: one test point for each. talk.py waits a minute for what comes at once; a case that
-# hangs ends the conversation.
+# talk_points CASE...: one test point for each. All have one limit: a case that hangs ends the rest.
 talk_points() {
 	timeout $((120 * ${VM_SLOW:-1} + 10 * $#)) smc_run "$talk_program" call "$talk_address" "$talk_port" "$@" \
 		>/tmp/talked 2>&1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Memory that nobody can free any more, and nobody who looks for it.
+# A test leaks memory, and switches kmemleak off, so that the agent cannot find it.
 #
 # expect: kmemleak
 # kernels: debug-6.12

@@ -239,7 +239,7 @@ static bool has_accept_enough(const struct smc_sock *listener, struct sock **tcp
 	       (*tcp_child || smc_accept_has_ready(listener) || signal_pending(current));
 }
 
-/* Such a connection needs no handshake. Older children come first. */
+/* A connection without SMC needs no handshake. Older children come first. */
 static bool is_next_without_smc(const struct smc_sock *listener, const struct sock *sk)
 {
 	return smc_syn_reason(sk, listener->conn.sk) &&

@@ -14,19 +14,22 @@
 /*
  * May TCP give a request or a child of this listening socket to another one of its port? Then one
  * socket sends the SYN-ACK, and the child inherits syn_smc of the other: no field tells whether
- * the SYN-ACK had the option. RCU.
+ * the SYN-ACK had the option. Any context.
  */
 static bool may_give_away(const struct sock *listener)
 {
-	const struct sock_reuseport *group = rcu_dereference(listener->sk_reuseport_cb);
+	const struct sock_reuseport *group;
 	const struct bpf_prog *prog;
+	bool may;
 
-	if (!group)
-		return false;
-	if (READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_migrate_req))
-		return true;
-	prog = rcu_dereference(group->prog);
-	return prog && prog->expected_attach_type == BPF_SK_REUSEPORT_SELECT_OR_MIGRATE;
+	rcu_read_lock();
+	group = rcu_dereference(listener->sk_reuseport_cb);
+	prog = group ? rcu_dereference(group->prog) : NULL;
+	may = group && (READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_migrate_req) ||
+			(prog && prog->expected_attach_type ==
+				 BPF_SK_REUSEPORT_SELECT_OR_MIGRATE));
+	rcu_read_unlock();
+	return may;
 }
 
 /**
@@ -42,14 +45,8 @@ static bool may_give_away(const struct sock *listener)
 u32 smc_syn_reason(const struct sock *sk, const struct sock *listener)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	bool is_given_away = false;
 
-	if (listener) {
-		rcu_read_lock();
-		is_given_away = may_give_away(listener);
-		rcu_read_unlock();
-	}
-	if (is_given_away)
+	if (listener && may_give_away(listener))
 		return SMC_REASON_OPTION;
 	return tp->syn_smc && (listener || tp->rx_opt.smc_ok) ? SMC_REASON_NONE :
 							      SMC_REASON_PEER_NO_SMC;

@@ -11,7 +11,7 @@ moments of their first 15 ms:
     vanish   the wire is deleted, and with it network and RDMA devices of both ends
     between  the namespace that the wire leads through is deleted
     rxe      the module of both RDMA devices is unloaded
-    smc_rdma is unloaded, as soon as nobody uses it: after the contact; never during the transfer
+    smc_rdma is unloaded, as soon as no connection uses it: never during the transfer
 
 Whatever happens, both programs know it within a bounded time, each connection is counted once, what
 arrived is what was sent, and nothing is left over.
@@ -319,8 +319,8 @@ class Step:
             self.took = time.monotonic() - self.begun
             self.judge_client()
         self.judge_server()
-        removed, stays = self.remover.report(), kind == 'smc_rdma' and phase == 'bulk'
-        self.expect(removed is (not stays), 'removed:', removed)
+        if self.goes_last():
+            self.judge_removal()
 
     def expect(self, condition, *what):
         if not condition:
@@ -363,7 +363,17 @@ class Step:
             size = PIECE if self.phase == 'bulk' else SHORT - self.sent
             self.sent += client.send(DATA[at:at + size])
 
+    def goes_last(self):
+        """Only after the connection has ended: both ends hold smc_rdma until then."""
+        return self.kind == 'smc_rdma' and self.phase == 'contact'
+
+    def judge_removal(self):
+        removed, stays = self.remover.report(), self.kind == 'smc_rdma' and self.phase == 'bulk'
+        self.expect(removed is (not stays), 'removed:', removed)
+
     def judge_client(self):
+        if not self.goes_last():
+            self.judge_removal()
         tcp = self.outcome == 'TCP'
         self.expect(not self.how or self.how in SIGNS or (tcp and self.kind in WIRES),
                     self.outcome, 'client saw', name_of(self.how))
