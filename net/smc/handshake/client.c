@@ -91,7 +91,8 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 
 /*
  * Is the peer a client, too? TCP stamps a received SYN-ACK as it does data, but not a SYN. A server
- * sends nothing before it has our message.
+ * sends nothing before it has our message. The stamp is 0 also in the one jiffy in which the clock
+ * is: the client then waits for a message that a server does not send, until its time is over.
  */
 static bool have_syns_crossed(const struct sock *tcp)
 {

@@ -232,10 +232,12 @@ enum smc_outcome smc_handshake_fail(struct smc_handshake *hs, int error)
 	return SMC_FAILED;
 }
 
+/* The first reason counts: after its own Decline, a client may read the peer's first message */
 static enum smc_outcome fall_back(struct smc_handshake *hs, u32 reason)
 {
 	smc_conn_cancel(hs->conn);
-	hs->reason = reason;
+	if (!hs->reason)
+		hs->reason = reason;
 	return SMC_FALLBACK;
 }
 

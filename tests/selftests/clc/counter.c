@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters of the module, by generic netlink */
+/* Counters of the module, by generic netlink, and what sock_diag tells of a socket */
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <linux/smc_diag.h>
+#include <linux/sock_diag.h>
 #include <string.h>
 
 #include "forge.h"
@@ -110,4 +112,28 @@ uint64_t buffer_bytes(void)
 uint64_t violations(void)
 {
 	return counter_of(COUNTERS_D, ATTR_VIOLATIONS);
+}
+
+uint32_t fallback_reason(int fd)
+{
+	struct {
+		struct nlmsghdr nlh;
+		struct smc_diag_req req;
+	} ask = {
+		.nlh = { .nlmsg_len = sizeof(ask), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		.req = { .diag_family = AF_SMC, .id = { .idiag_sport = name_of(fd).in.sin_port } },
+	};
+	int diag = OK(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+	const int start = NLMSG_LENGTH(sizeof(struct smc_diag_msg));
+	struct smc_diag_fallback *fallback;
+	char answer[4096];
+	struct nlmsghdr *nlh = (void *)answer;
+
+	EQ(send(diag, &ask, sizeof(ask), 0), sizeof(ask));
+	TRUE(recv(diag, answer, sizeof(answer), 0) > start);
+	EQ(nlh->nlmsg_type, SOCK_DIAG_BY_FAMILY);
+	close(diag);
+	fallback = value(find(answer + start, nlh->nlmsg_len - start, SMC_DIAG_FALLBACK));
+	return fallback->reason;
 }

@@ -13,6 +13,12 @@
 
 #define NO_SERVER	.applies = server_attacks
 
+enum {
+	MODE		= 0x03040000,
+	OPTION		= 0x03060000,
+	PEER_DECLINED	= 0x05000000,
+};
+
 static const struct kind smc = { AF_SMC, SMCPROTO_SMC }, tcp = { AF_INET, 0 };
 
 static int new_socket(struct kind kind)
@@ -68,8 +74,10 @@ static void connect_each_other(int a, int b)
 	FAILS(connect(b, &to_a.sa, to_a.len), EINPROGRESS);
 }
 
-static bool try_cross(int a, int b, bool excluded, bool other_excluded)
+static bool try_cross(struct kind kind, bool excluded, bool other_excluded)
 {
+	int a = new_socket(smc), b = new_socket(kind);
+
 	connect_each_other(a, b);
 	if (excluded)
 		exclude(a);
@@ -83,13 +91,17 @@ static bool try_cross(int a, int b, bool excluded, bool other_excluded)
 	TRUE(is_connected(b));
 	EQ(is_tcp(a), 1);
 	EQ(is_tcp(b), 1);
+	if (kind.family == smc.family) {
+		EQ(fallback_reason(a), excluded ? OPTION : other_excluded ? PEER_DECLINED : MODE);
+		EQ(fallback_reason(b), other_excluded ? OPTION : excluded ? PEER_DECLINED : MODE);
+	}
 	expect_exact(a, b);
 	return true;
 }
 
 static void cross(struct kind kind, bool excluded, bool other_excluded)
 {
-	while (!try_cross(new_socket(smc), new_socket(kind), excluded, other_excluded))
+	while (!try_cross(kind, excluded, other_excluded))
 		;
 }
 
@@ -139,6 +151,7 @@ static bool try_cross_attacker(int app, int attacker)
 	attacker_expect(attacker, &msg, DECLINED);
 	TRUE(is_connected(app));
 	EQ(is_tcp(app), 1);
+	EQ(fallback_reason(app), OPTION);
 	expect_exact(app, attacker);
 	return true;
 }

@@ -68,5 +68,6 @@ void expect_fallback(int attacker, int listener, const char *already_sent);
 void expect_refused(int attacker, int listener);	/* never seen by accept() */
 void expect_app_fallback(struct app *app, const char *already_sent);
 void expect_app_error(struct app *app);
+uint32_t fallback_reason(int fd);	/* of a socket that was AF_SMC */
 
 #endif /* CLC_PEER_H */

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.1
-# modules: smc smc_synopt
+# modules: smc smc_synopt smc_diag
 # timeout: 300
 # allow-log: Possible SYN flooding on port
 
