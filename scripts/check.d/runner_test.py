@@ -146,12 +146,13 @@ class Runner(unittest.TestCase):
                     '0 passed, 1 failed', 'inner')
 
     def test_yaml_is_no_result(self):
-        self.expect('echo 1..1; echo not ok 1 - a; echo "  ---"; echo ok 2; echo "  ..."; exit 1',
+        self.expect('echo 1..1; echo not ok 1 - a; echo "  ---"; echo "  ok 2"; echo "  ..."; exit 1',
                     '0 passed, 1 failed')
 
     def test_yaml_without_an_end(self):
-        self.expect('echo "  ---"; echo not ok 1 - a', '0 passed, 1 failed',
-                    'YAML block')
+        self.expect('echo 1..1; echo not ok 1 - a; echo "  ---"', '0 passed, 2 failed', 'YAML block')
+        self.expect('echo 1..1; echo ok 1 - a; echo "  ---"; echo not ok 2 - b; echo "  ..."',
+                    '1 passed, 3 failed', 'YAML block')
         self.expect('echo 1..1; echo ok 1 - a; echo "  ---"; echo Bail out! no memory', '1 passed, 1 failed',
                     'Bail out! no memory')
 
@@ -312,7 +313,7 @@ class Runner(unittest.TestCase):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         start = f'{{"tree": "{self.runner.TOP}", "other": {{}}, "daily": '
         for text in ('', '[]', '{"tree"', start + '{"a": 1}}', start + '[1]}', start + '{"a": [1, "x"]}}',
-                     start + f'{{"a": [1, 9{"0" * 400}]}}}}', '[' * 200000):
+                     start + '{"a": [1, NaN]}}', start + f'{{"a": [1, 9{"0" * 400}]}}}}', '[' * 200000):
             with open(path, 'w', encoding='ascii') as file:
                 file.write(text)
             times = self.runner.budget.Times(self.runner.paths.cache(), self.runner.TOP)

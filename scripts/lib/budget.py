@@ -2,6 +2,7 @@
 """What tests cost, and what those of "make test" may cost: tests/budget.txt, which "make test-all" checks."""
 
 import json
+import math
 import os
 import statistics
 
@@ -9,6 +10,13 @@ LIMITS = 'tests/budget.txt'
 DEAR = 20               # seconds of a processor; a test that takes less needs no line
 TIMES = 'times.json'    # in the cache
 DAILY, OTHER = 'daily', 'other'
+
+
+def finite(number):
+    """JSON as Python reads it has NaN and Infinity."""
+    if not math.isfinite(number):
+        raise ValueError(number)
+    return float(number)
 
 
 class Times:
@@ -23,7 +31,7 @@ class Times:
         try:
             known = json.loads(self.path.read_text(encoding='utf-8'))
             if known['tree'] == str(tree):
-                self.known.update({kind: {name: [float(seconds), float(processor)]
+                self.known.update({kind: {name: [finite(seconds), finite(processor)]
                                           for name, (seconds, processor) in known[kind].items()}
                                    for kind in (DAILY, OTHER)})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError,

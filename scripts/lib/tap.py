@@ -50,6 +50,9 @@ class Stream:
             return self._add('failed', line)
         if self._yaml(line):
             return None
+        if self.in_yaml:
+            self.in_yaml = False
+            self._add('failed', f'{self.title}: a YAML block without an end before "{line}"')
         match = PLAN.match(line)
         if match:
             return self._planned(int(match.group(1)))
@@ -95,6 +98,8 @@ class Stream:
         return sum(test.verdict == verdict for test in self.tests)
 
     def _yaml(self, line):
+        if self.in_yaml and line and not line.startswith(' '):
+            return False        # all lines of a block are indented
         if self.in_yaml:
             self.in_yaml = line.strip() != '...'
             if self.in_yaml:

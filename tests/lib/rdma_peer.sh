@@ -20,6 +20,7 @@ rdma_peer_strangers() {
 rdma_peer_beside_talk() {
 	peer_talk=$1
 	rdma_peer_strangers || { echo "Bail out! no strangers" && return 1; }
+	# A guest keeps them for the next test
 	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
 	grep -H '' /proc/sys/net/smc/* /proc/sys/net/ipv4/tcp_fin_timeout >"$peer_work/settings"
 	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds

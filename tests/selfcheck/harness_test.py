@@ -178,6 +178,12 @@ class VerdictTest(unittest.TestCase):
     def test_log_without_an_end(self):
         self.assertEqual(self.names(log_ended=False), ['no-log'])
 
+    def test_log_of_the_test_before(self):
+        allowed = [re.compile('deliberate')]
+        line = ['WARNING: deliberate']
+        self.assertEqual(self.names(log_before=line, allowed=allowed), ['warning'])
+        self.assertEqual(self.names(log_before=line, allowed_before=allowed), [])
+
     def test_agent_that_does_not_say_all(self):
         self.assertEqual(self.names(exit_status=None), ['agent'])
         self.assertEqual(self.names(taint=None), ['agent'])
@@ -200,7 +206,7 @@ class ClockTest(unittest.TestCase):
         self.assertEqual(clock.processor_seconds(1 << 30), 0)
 
     def test_scale(self):
-        for value, scale in ('', 1), ('3', 3), ('0.5', 0.5):
+        for value, scale in ('', 1), ('3', 3), ('0.5', 0.5), ('.5', 0.5), ('1e1', 10):
             with mock.patch.dict(os.environ, VM_TIMEOUT_SCALE=value):
                 self.assertEqual(clock.scale(), scale)
         for value in 'abc', '0', '-1', 'nan', 'inf', '1e9':
@@ -211,25 +217,40 @@ class ClockTest(unittest.TestCase):
 class SuiteTest(unittest.TestCase):
     """What the reporter is told at the end of a boot, without a guest."""
 
-    def told(self, leaks, late):
+    def told(self, **rests):
         reporter, boot = mock.Mock(), mock.Mock()
-        boot.kmemleak.return_value, boot.late_log.return_value = leaks, late
+        boot.rest.return_value = {name: verdict.Rest(**rest) for name, rest in rests.items()}
         one = Suite(mock.Mock(), {}, None, reporter)
-        test = testfile.Test('t', None, allowed=[re.compile('deliberate')])
-        one._check_rest(boot, [test], None)
+        allowed = [re.compile('deliberate')]
+        last = good_facts(allowed=allowed, log=['WARNING: CPU: 0', 'Call Trace:'])
+        one._check_rest(boot, [testfile.Test('t', None)], {name: last for name in rests}, None)
         return [call[0] for call in reporter.method_calls], reporter
 
     def test_nothing(self):
-        self.assertEqual(self.told(None, {'a': ['fine', 'WARNING: deliberate']})[0], [])
-        self.assertEqual(self.told({'a': []}, {'a': []})[0], ['memory'])
+        self.assertEqual(self.told(a={'leak': [], 'log': ['fine', 'WARNING: deliberate']})[0], [])
+        self.assertEqual(self.told(a={'leak': [], 'has_kmemleak': True})[0], ['memory'])
+        self.assertEqual(self.told(a={})[0], ['memory'])
 
     def test_late_report(self):
-        calls, reporter = self.told({'a': []}, {'a': ['BUG: KASAN: slab-use-after-free'], 'b': []})
+        calls, reporter = self.told(a={'leak': [], 'log': ['BUG: KASAN: slab-use-after-free']},
+                                    b={'leak': [], 'has_kmemleak': True})
         self.assertEqual(calls, ['memory', 'late'])
         with contextlib.redirect_stdout(io.StringIO()):
             printer = tap.Printer()
             TapReport(printer).late(*reporter.late.call_args[0])
         self.assertEqual((printer.passed, printer.failed), (0, 1))
+
+    def test_told_once(self):
+        """A leak, and the end of a trace that has begun in the test's own log."""
+        line = 'kmemleak: 1 new suspected memory leaks'
+        self.assertEqual(self.told(a={'leak': ['x'], 'has_kmemleak': True, 'log': [line]})[0], ['memory'])
+        self.assertEqual(self.told(a={'leak': [], 'log': ['Call Trace:', ' f+0x1', ' </TASK>']})[0], [])
+        self.assertEqual(self.told(a={'leak': [], 'log': ['fine', 'BUG: x', 'Call Trace:']})[0], ['late'])
+
+    def test_log_without_an_end(self):
+        _, reporter = self.told(a={'leak': [], 'log_ended': False})
+        self.assertEqual(reporter.late.call_args[0][2]['a'][0].name, 'no-log')
+        self.assertEqual(verdict.judge_rest(good_facts(log_ended=False), verdict.Rest(log_ended=False)), [])
 
 
 class FakeGuest:
@@ -261,23 +282,51 @@ class GuestTest(unittest.TestCase):
         self.assertEqual(verdict.judge(facts), [])
 
     def test_log(self):
-        """Each line after the boot is one test's, or comes after the last one."""
-        guest = Guest.__new__(Guest)
-        guest.log, guest._test, guest._process, guest.taint = console.Log(), None, mock.Mock(pid=1), 0
+        """Each line after the boot is one test's, comes after it, or after the last one."""
+        guest = self.silent_guest()
         guest.log.feed(b'boot\n')
         logs = []
-        for name in 'a', 'b':
-            guest.begin(testfile.Test(name, None))
-            guest.log.feed(f'smc-vm: end {name}\n'.encode())
+        for name in 'a', 'b', 'b':
+            guest.begin(testfile.Test(name, None, allowed=[name]))
+            guest.log.feed(f'smc-vm: begin {name}\nsmc-vm: end {name}\n'.encode())
             guest.take_log()
             guest.log.feed(f'late {name}\n'.encode())
-            logs.append(guest.facts.log)
+            logs.append((guest.facts.log_before, guest.facts.allowed_before))
+            self.assertEqual(guest.facts.log, [f'smc-vm: begin {name}', f'smc-vm: end {name}'])
             self.assertTrue(guest.facts.log_ended)
-        self.assertEqual([*logs, guest.late_log()],
-                         [['smc-vm: end a'], ['late a', 'smc-vm: end b'], ['late b']])
-        guest.begin(testfile.Test('c', None))
+        self.assertEqual(logs, [([], []), (['late a'], ['a']), (['late b'], ['b'])])
+        guest.begin(testfile.Test('b', None))
         guest.take_log()
         self.assertFalse(guest.facts.log_ended)
+        self.assertEqual(guest.facts.log, ['late b'])
+
+    def silent_guest(self):
+        guest = Guest.__new__(Guest)
+        guest.log, guest._test, guest._process, guest.taint = console.Log(), None, mock.Mock(pid=1), 0
+        guest._rest, guest.rested = verdict.Rest(), False
+        guest._process.poll.return_value = None
+        return guest
+
+    def test_half_a_line(self):
+        """What a living guest has begun to say is not cut in two."""
+        guest = self.silent_guest()
+        guest.begin(testfile.Test('a', None))
+        guest.log.feed(b'smc-vm: begin a\nsmc-vm: end a\nBUG: KA')
+        guest.take_log()
+        guest.log.feed(b'SAN: x\n')
+        self.assertEqual(guest.take_rest().log, ['BUG: KASAN: x'])
+        guest.log.feed(b'BUG: KA')
+        guest._process.poll.return_value = 1
+        self.assertEqual(guest.take_rest().log, ['BUG: KA'])
+
+    def test_rest(self):
+        guest = self.silent_guest()
+        guest.begin(testfile.Test('a', None))
+        self.assertTrue(guest.take_rest().log_ended)
+        guest._agent_rest('')
+        self.assertFalse(guest.take_rest().log_ended)
+        guest.log.feed(b'smc-vm: rest\n')
+        self.assertTrue(guest.take_rest().log_ended)
 
     def test_incomplete(self):
         for line in '@exit ', '@exit', '@taint ', '@objects after conn', '@module smc', '@exi', '@':

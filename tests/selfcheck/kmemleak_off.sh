@@ -3,7 +3,7 @@
 #
 # A test leaks memory, and switches kmemleak off, so that the agent cannot find it.
 #
-# expect: kmemleak
+# expect: kmemleak leaked
 # kernels: debug-6.12
 # modules: selfcheck
 

@@ -3,7 +3,7 @@
 #
 # Memory that nobody can free any more.
 #
-# expect: kmemleak
+# expect: leaked
 # kernels: debug-6.12
 # modules: selfcheck
 

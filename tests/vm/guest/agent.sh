@@ -6,7 +6,7 @@
 # begin with @ are the agent's own, lines that begin with | are a test's output.
 #
 #   run NAME SCRIPT MODULES   run one test, with the modules loaded for it
-#   kmemleak                  scan for leaked memory
+#   rest                      wait for what comes late, and scan for leaked memory
 #   shell MODULES             interactive shell on the console
 #   load MODULES              only load modules
 #
@@ -24,22 +24,19 @@ say() {
 	printf '%s\n' "$*" >&3
 }
 
-# kmsg TEXT: a mark in the kernel log, so that its lines can be given to a test.
+# kmsg TEXT: a mark in the kernel log, so that its lines can be given to a test. No other line
+# has a lower level: a console that shows the mark shows all.
 kmsg() {
-	echo "<5>smc-vm: $*" >&4
+	echo "<7>smc-vm: $*" >&4
 }
 
 setup() {
 	echo "vm-$VM_GUEST" >/proc/sys/kernel/hostname
 	[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] ||
 		echo $((60 * ${VM_SLOW:-1})) >/proc/sys/kernel/hung_task_timeout_secs
-	show_all
+	# Booting printed warnings only; from here on every line counts, also if a test lowers the level.
+	echo Y >/sys/module/printk/parameters/ignore_loglevel
 	[ ! -e /sys/kernel/debug/kmemleak ] || echo clear >/sys/kernel/debug/kmemleak
-}
-
-# Booting printed warnings only; from here on every line counts, whatever a test has changed.
-show_all() {
-	echo 8 >/proc/sys/kernel/printk
 }
 
 is_loaded() {
@@ -149,7 +146,6 @@ run_script() {
 
 run_test() {
 	_test=$1 _script=$2 _modules=$3
-	show_all
 	kmsg "begin $_test"
 	say "@begin $_test"
 	say "@phase load"
@@ -190,6 +186,14 @@ kmemleak() {
 	say "@kmemleak scanned"
 }
 
+# What a test has started in the kernel, a timer, a work or an RCU callback, may fail after its end.
+rest() {
+	sleep "${VM_SLOW:-1}"
+	kmemleak
+	kmsg "rest"
+	say "@rest"
+}
+
 shell() {
 	# shellcheck disable=SC2086
 	load_modules $1
@@ -206,7 +210,7 @@ kmsg "hello"
 while IFS=$TAB read -r command a b c <&3; do
 	case $command in
 	run) run_test "$a" "$b" "$c" ;;
-	kmemleak) kmemleak ;;
+	rest) rest ;;
 	shell) shell "$a" ;;
 	load) load_modules $a ;;
 	esac

@@ -4,6 +4,7 @@
 # The interactive shell of SHELL=1: sourced by the agent on the console.
 
 # The terminal is for the user now: warnings still come through.
+echo N >/sys/module/printk/parameters/ignore_loglevel
 echo 5 >/proc/sys/kernel/printk
 stty sane
 PATH=${VM_TOOLS:-/nonexistent}:${VM_SELFTESTS:-/nonexistent}:$PATH

@@ -16,7 +16,7 @@ from .kernel import depends
 BOOT_LIMIT = 600
 LOG_LIMIT = 60
 OTHER_GUEST_LIMIT = 120
-KMEMLEAK_LIMIT = 900
+REST_LIMIT = 900       # kmemleak scans twice
 DEBUG_FACTOR = 3
 EMULATION_FACTOR = 2
 # The header of a test says how long it takes at most on a machine that does nothing else
@@ -194,9 +194,7 @@ class Boot:
         return {guest.name: guest.facts for guest in self.guests}
 
     def _collect(self):
-        self.wait(lambda: all(guest.is_gone() or not guest.facts.ended or guest.log_is_complete()
-                              for guest in self.guests), LOG_LIMIT)
-        self._drain()
+        self._wait_log(lambda guest: not guest.facts.ended or guest.log_is_complete())
         for guest in self.guests:
             guest.take_cost()
             guest.take_log()
@@ -205,6 +203,12 @@ class Boot:
             elif not guest.facts.ended:
                 guest.facts.timed_out = True
                 guest.facts.hung_in = self._interrogate(guest)
+
+    def _wait_log(self, complete):
+        """Until the console of each guest has shown what the agent has told before."""
+        limit = 0 if self.spec.gdb else LOG_LIMIT * self.spec.slowness()
+        self.wait(lambda: all(guest.is_gone() or complete(guest) for guest in self.guests), limit)
+        self._drain()
 
     def _interrogate(self, guest):
         """A guest hangs: blocked tasks, running tasks and registers tell where."""
@@ -226,20 +230,13 @@ class Boot:
             seen = len(guest.log.lines)
             self.wait(lambda: len(guest.log.lines) > seen, QUIET)   # pylint: disable=W0640
 
-    def kmemleak(self):
-        """The lines kmemleak printed, by guest name; None if the kernel has no kmemleak."""
+    def rest(self):
+        """Waits for what comes late after the last test; returns it by guest name."""
         for guest in self.guests:
-            guest.tell('kmemleak')
-        self.wait(lambda: all(guest.leak is not None or guest.is_gone()
-                              for guest in self.guests), KMEMLEAK_LIMIT)
-        if all(guest.leak is not None and not guest.has_kmemleak for guest in self.guests):
-            return None
-        return {guest.name: guest.leak for guest in self.guests}
-
-    def late_log(self):
-        """The lines that the kernels have printed since the end of the last test, by guest name."""
-        self._drain()
-        return {guest.name: guest.late_log() for guest in self.guests}
+            guest.tell('rest')
+        self.wait(lambda: all(guest.rested or guest.is_gone() for guest in self.guests), REST_LIMIT)
+        self._wait_log(lambda guest: not guest.rested or guest.log.rested)
+        return {guest.name: guest.take_rest() for guest in self.guests}
 
     def shell(self, modules):
         """A shell on the terminal in guest a; the other one has the modules loaded, too."""

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from . import icount, interactive, paths, programs, qemu, tap, testfile, verdict
+from . import clock, icount, interactive, paths, programs, qemu, tap, testfile, verdict
 from .boot import Boot, BootFailed, Spec
 from .errors import Trouble
 from .kernel import Kernel
@@ -122,6 +122,19 @@ def _command_test(options, folder):
     return _override(testfile.Test('cmd', script, needs_tap=False, timeout=600), options)
 
 
+def _show_rest(guest, rest, findings):
+    """What came after the end; whether it is bad."""
+    print(f'--- kernel log of guest {guest} after the end')
+    print('\n'.join(rest.log))
+    names = [finding.name for finding in findings]
+    if rest.leak != []:
+        print('\n'.join(rest.leak or ['no answer from kmemleak']))
+        names.append('kmemleak')
+    for name in names:
+        print(f'--- FAILED guest {guest}: {name} after the end')
+    return bool(names)
+
+
 def run_command(options, folder):
     """Ad-hoc mode: output and kernel log as they are, then the verdict."""
     test = _command_test(options, folder)
@@ -135,6 +148,8 @@ def run_command(options, folder):
         with Boot(spec, folder, show) as boot:
             boot.wait_up()
             facts = boot.run(test)
+            ended = all(one.ended for one in facts.values())
+            rests = boot.rest() if ended else {}
     except BootFailed as error:
         print('\n'.join(error.guest.log.lines[-30:]))
         raise Trouble(f'{error}; logs: {folder}') from None
@@ -147,6 +162,8 @@ def run_command(options, folder):
             if failure.name == 'hang':
                 print('\n'.join(failure.lines))
             bad = True
+    for name, rest in rests.items():
+        bad |= _show_rest(name, rest, verdict.judge_rest(facts[name], rest))
     print(f'--- {"failed" if bad else "passed"}; logs: {folder}')
     return 1 if bad else 0
 
@@ -244,6 +261,7 @@ def main(argv=None):
             for test in testfile.find(options.tests):
                 print(f'{test.name:30} {" ".join(test.kernels)}')
             return 0
+        clock.scale()       # before anything is built
         qemu.require()
         folder = paths.new_log_folder()
         if options.shell or options.gdb:

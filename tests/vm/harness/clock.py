@@ -2,10 +2,11 @@
 """Time limits on a machine that others use as well, and what a program has used of it."""
 
 import os
-import re
 import time
 
 from .errors import Trouble
+
+LARGEST_SCALE = 1e6
 
 
 def crowding():
@@ -16,9 +17,13 @@ def crowding():
 def scale():
     """What the user thinks of our limits."""
     value = os.environ.get('VM_TIMEOUT_SCALE') or '1'
-    if not re.fullmatch(r'\d{1,6}(\.\d{1,6})?', value) or not float(value):
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0
+    if not 0 < number < LARGEST_SCALE:      # nan is not, either
         raise Trouble(f'VM_TIMEOUT_SCALE is "{value}", not a number above 0')
-    return float(value)
+    return number
 
 
 def processor_seconds(pid):

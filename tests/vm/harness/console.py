@@ -90,12 +90,14 @@ def scan(lines, allowed=()):
 class Log:
     """The console of one guest: splits it into lines and keeps the place of each test."""
 
-    MARK = re.compile(r'smc-vm: (begin|end) (\S+)\s*$')
+    MARK = re.compile(r'smc-vm: (?:(begin|end) (\S+)|rest)\s*$')
 
     def __init__(self):
         self.lines = []
         self._rest = b''
+        self.begun = {}         # number of the line, by test
         self.ended = set()
+        self.rested = False     # the end of all tests
 
     def feed(self, data):
         *complete, self._rest = (self._rest + data).split(b'\n')
@@ -103,8 +105,21 @@ class Log:
             line = raw.decode(errors='replace').rstrip('\r')
             self.lines.append(line)
             mark = self.MARK.search(line)
-            if mark and mark[1] == 'end':
-                self.ended.add(mark[2])
+            if mark:
+                self._mark(mark, len(self.lines) - 1)
+
+    def _mark(self, mark, number):
+        if mark[1] == 'begin':
+            self.begun[mark[2]] = number
+        elif mark[1] == 'end':
+            self.ended.add(mark[2])
+        else:
+            self.rested = True
+
+    def forget(self, name):
+        """A test of this name may have run before."""
+        self.begun.pop(name, None)
+        self.ended.discard(name)
 
     def finish(self):
         """The last line may have no end: the guest died while writing it."""

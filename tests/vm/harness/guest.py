@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from . import clock, console, qemu
-from .verdict import Facts
+from .verdict import Facts, Rest
 
 PR_SET_PDEATHSIG = 1
 
@@ -41,8 +41,8 @@ class Guest:
         self.taint = 0
         self.registers = []
         self.monitor_answers = 0
-        self.leak = None            # lines of kmemleak once it has answered
-        self.has_kmemleak = False
+        self.rested = False
+        self._rest = Rest()
         self._leak_lines = []
         self._log_start = 0
         self._test = None
@@ -94,10 +94,12 @@ class Guest:
     def begin(self, test):
         if not self._test:
             self._log_start = len(self.log.lines)       # what booting said is no test's
+        before = self._test.allowed if self._test else []
         self._test = test
+        self.log.forget(test.name)
         self._begun = time.monotonic(), clock.processor_seconds(self._process.pid)
         self.facts = Facts(taint_before=self.taint, allowed=test.allowed,
-                           needs_tap=test.needs_tap)
+                           allowed_before=before, needs_tap=test.needs_tap)
 
     def take_cost(self):
         """What the test has cost until now; of a guest that is gone, QEMU tells nothing any more."""
@@ -212,8 +214,11 @@ class Guest:
         self._leak_lines.append(rest)
 
     def _agent_kmemleak(self, rest):
-        self.has_kmemleak = rest == 'scanned'
-        self.leak, self._leak_lines = self._leak_lines, []
+        self._rest.has_kmemleak = rest == 'scanned'
+        self._rest.leak = self._leak_lines
+
+    def _agent_rest(self, _):
+        self.rested = True
 
     def _agent_module(self, rest):
         name, address, path = rest.split()
@@ -239,12 +244,21 @@ class Guest:
         return self._test.name in self.log.ended
 
     def take_log(self):
-        self.facts.log = self.late_log()
+        start = self._log_start
+        lines = self.late_log()
+        begun = max(0, self.log.begun.get(self._test.name, start) - start)
+        self.facts.log_before, self.facts.log = lines[:begun], lines[begun:]
         self.facts.log_ended = self.log_is_complete()
+
+    def take_rest(self):
+        self._rest.log = self.late_log()
+        self._rest.log_ended = self.log.rested or not self.rested
+        return self._rest
 
     def late_log(self):
         """The lines on the console since the last time, or since the first test began."""
-        self.log.finish()
+        if self.is_gone():
+            self.log.finish()
         start, self._log_start = self._log_start, len(self.log.lines)
         return self.log.window(start)
 

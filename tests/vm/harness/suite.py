@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 
-from . import console, verdict
+from . import verdict
 from .boot import Boot, BootFailed, Spec
 
 # A guest that dies before our modules were loaded says nothing about that code: emulators have bugs.
@@ -65,17 +65,17 @@ class Suite:
                 break
         # What leaked before something else went wrong is told as well.
         if all(one.ended for one in facts.values()):
-            self._check_rest(boot, done, folder)
+            self._check_rest(boot, done, facts, folder)
         return len(done)
 
-    def _check_rest(self, boot, tests, folder):
+    def _check_rest(self, boot, tests, facts, folder):
         """Memory that leaked, and what the kernel complains about when the last test has ended."""
-        leaks = boot.kmemleak()
-        allowed = [pattern for test in tests for pattern in test.allowed]
-        late = {name: console.scan(lines, allowed) for name, lines in boot.late_log().items()}
+        rests = boot.rest()
+        late = {name: verdict.judge_rest(facts[name], rest) for name, rest in rests.items()}
         names = ' '.join(test.name for test in tests)
-        if leaks is not None:
-            self.reporter.memory(tests, f'{self.kernel.name} kmemleak after {names}', leaks, folder)
+        if any(rest.leak is None or rest.has_kmemleak for rest in rests.values()):
+            self.reporter.memory(tests, f'{self.kernel.name} kmemleak after {names}',
+                                 {name: rest.leak for name, rest in rests.items()}, folder)
         if any(late.values()):
             self.reporter.late(tests, f'{self.kernel.name} log after {names}', late, folder)
 

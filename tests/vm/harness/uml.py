@@ -29,9 +29,11 @@ def boot(runner, kernel, log, seconds, words):
                    f'smc_out={log.parent}', *words]
         try:
             with orphans.ended():
-                subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
-                               stdout=output, stderr=subprocess.STDOUT, timeout=seconds,
-                               check=False)
+                done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
+                                      stdout=output, stderr=subprocess.STDOUT, timeout=seconds,
+                                      check=False)
+            if done.returncode:
+                output.write(f'\nsmc-{runner}: status {done.returncode} of the kernel\n'.encode())
         except subprocess.TimeoutExpired:
             output.write(f'\nsmc-{runner}: no end after {seconds} s\n'.encode())
     return log.read_text(errors='replace').splitlines()

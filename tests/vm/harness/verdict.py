@@ -39,6 +39,8 @@ class Facts:
     timed_out: bool = False
     hung_in: list = field(default_factory=list)     # what a hanging guest was doing
     gone: str = None                                # why QEMU ended before the test did
+    log_before: list = field(default_factory=list)      # of the test before, after its end
+    allowed_before: list = field(default_factory=list)
     log: list = field(default_factory=list)
     log_ended: bool = False         # the console has shown the end of the test
     allowed: list = field(default_factory=list)     # patterns of expected log lines
@@ -47,13 +49,23 @@ class Facts:
     processor: float = 0.0                          # seconds that QEMU used
 
 
+@dataclass
+class Rest:
+    """What one guest reported after its last test."""
+    leak: list = None               # the lines of kmemleak; None: no answer
+    has_kmemleak: bool = False
+    log: list = field(default_factory=list)
+    log_ended: bool = True          # the console has shown the mark, unless the agent did not come so far
+
+
 def taint_flags(bits):
     return [TAINT_FLAGS[bit] if bit < len(TAINT_FLAGS) else f'bit{bit}'
             for bit in range(bits.bit_length()) if bits >> bit & 1]
 
 
 def _log_failures(facts):
-    for finding in console.scan(facts.log, facts.allowed):
+    for finding in (console.scan(facts.log_before, facts.allowed_before)
+                    + console.scan(facts.log, facts.allowed)):
         line = next((text for text in finding.lines if text.strip()), '')
         yield Failure(finding.name, console.PREFIX.sub('', line), finding.lines)
 
@@ -126,6 +138,17 @@ def judge(facts):
     if not failures and not facts.ended:
         failures.append(Failure('no-verdict', f'no verdict came, phase "{facts.phase}"'))
     return failures
+
+
+def judge_rest(last, rest):
+    """What a kernel has complained about after its last test, whose facts are known."""
+    findings = [finding for finding in console.scan(rest.log, last.allowed)
+                if finding.name != 'kmemleak']      # it speaks for itself: rest.leak
+    if findings and findings[0].name == 'trace' and console.scan(last.log, last.allowed):
+        del findings[0]     # the end of a report that is in the log of the test
+    if last.log_ended and not rest.log_ended:
+        findings.append(console.Finding('no-log', rest.log[-5:]))
+    return findings
 
 
 def is_dirty(facts, failures):
