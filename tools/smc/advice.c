@@ -33,6 +33,8 @@
 	"close some connections."
 #define MEMORY "Free memory; raise memory.max of the memory cgroup, of which buffers may use " \
 	"a part; or use smaller buffers: net.smc.rmem."
+#define SYN "The first SYN, which has TCP option 254, was lost or came late. If this happens " \
+	"often, a firewall on the way drops such SYNs: let them pass."
 #define LATER "This may be temporary; try again."
 
 static const char *advise_program(const struct situation *situation)
@@ -95,6 +97,7 @@ static const struct {
 	{ 0x03100007, LATER },
 	{ 0x03100008, "Raise net.smc.max_link_groups or max_link_groups_per_peer, or wait." },
 	{ 0x03100009, PATH },
+	{ 0x0310000a, SYN },
 	{ 0x04000000, LATER },
 	{ 0x09990000, LATER },
 	{ 0x09990001, RDMA },

@@ -90,11 +90,13 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 }
 
 /*
- * Is the peer a client, too? TCP stamps a received SYN-ACK as it does data, but not a SYN. A server
- * sends nothing before it has our message. The stamp is 0 also in the one jiffy in which the clock
- * is: the client then waits for a message that a server does not send, until its time is over.
+ * May the peer be a client, too? TCP stamps a received SYN-ACK as it does data, but not a SYN. A
+ * server sends nothing before it has our message. The socket lock is held.
+ *
+ * The stamp is 0 also in the one jiffy in which the clock is. A client without an offer then waits
+ * for a message that a server does not send, until its time is over.
  */
-static bool have_syns_crossed(const struct sock *tcp)
+bool smc_client_syns_crossed(const struct sock *tcp)
 {
 	return !inet_csk(tcp)->icsk_ack.lrcvtime || !skb_queue_empty(&tcp->sk_receive_queue);
 }
@@ -105,7 +107,7 @@ static bool have_syns_crossed(const struct sock *tcp)
  */
 static enum smc_outcome decline_at_once(struct smc_handshake *hs, u32 reason)
 {
-	bool crossed = have_syns_crossed(hs->tcp);
+	bool crossed = smc_client_syns_crossed(hs->tcp);
 	enum smc_outcome outcome = smc_handshake_decline(hs, NULL, reason);
 
 	return outcome == SMC_FALLBACK && crossed ? smc_handshake_expect(hs, SMC_CLC_ACCEPT) :

@@ -165,6 +165,7 @@ int smc_handshake_receive(struct smc_handshake *hs, struct smc_clc *msg);
 int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 
 /* client.c, server.c: one function for each message or answer that can arrive */
+bool smc_client_syns_crossed(const struct sock *tcp);
 enum smc_outcome smc_client_propose(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_clc_accept *accept);
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs);

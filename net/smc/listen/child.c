@@ -153,7 +153,7 @@ static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
 	child->conn.role = SMC_SERVER;
 	child->limit_handshake = listener->limit_handshake;
 	child->delays_acks = listener->delays_acks;
-	child->reason = smc_syn_reason(sk, listener->conn.sk);
+	child->reason = smc_syn_child_reason(sk, listener->conn.sk);
 	return child;
 }
 
@@ -242,7 +242,7 @@ static bool has_accept_enough(const struct smc_sock *listener, struct sock **tcp
 /* A connection without SMC needs no handshake. Older children come first. */
 static bool is_next_without_smc(const struct smc_sock *listener, const struct sock *sk)
 {
-	return smc_syn_reason(sk, listener->conn.sk) &&
+	return smc_syn_child_reason(sk, listener->conn.sk) &&
 	       list_empty_careful(&listener->queue.children);
 }
 

@@ -244,6 +244,7 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 	if (err)
 		return err;
 	step_both_ends(sock, smc, work);
+	smc_syn_start_timer(smc);
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (timeo && smc_connect_is_under_way(smc))
 		stop_collecting_work(sk, work);

@@ -148,7 +148,7 @@ static void advance_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
-	u32 reason = smc->conn.role == SMC_SERVER ? smc->reason : smc_syn_reason(sk, NULL);
+	u32 reason = smc->conn.role == SMC_CLIENT ? smc_syn_client_reason(smc) : smc->reason;
 	enum smc_outcome outcome;
 
 	if (reason) {

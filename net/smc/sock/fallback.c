@@ -59,7 +59,7 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
  */
 void smc_fallback_child(struct sock *sk, const struct smc_sock *listener)
 {
-	u32 reason = smc_handshake_excluded(sk) ?: smc_syn_reason(sk, listener->conn.sk);
+	u32 reason = smc_handshake_excluded(sk) ?: smc_syn_child_reason(sk, listener->conn.sk);
 
 	/* tcp_migrate_req may have changed since the caller asked */
 	reason = reason ?: SMC_REASON_OPTION;

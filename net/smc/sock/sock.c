@@ -313,14 +313,17 @@ static void run_sock_work(struct work_struct *work)
 }
 
 /*
- * The deadline of a handshake, the timeout of a peer after close, or accept() has not come for the
- * steps that are left to it
+ * No answer to a SYN has come, the deadline of a handshake, the timeout of a peer after close, or
+ * accept() has not come for the steps that are left to it
  */
 static void handle_sock_timer(struct timer_list *timer)
 {
 	struct smc_sock *smc = container_of(timer, struct smc_sock, conn.timer);
 
 	switch (READ_ONCE(smc->state)) {
+	case SMC_SOCK_CONNECTING:
+		smc_syn_handle_timer(smc);
+		break;
 	case SMC_SOCK_HANDSHAKE:
 		smc_sock_event(smc);
 		break;

@@ -64,6 +64,7 @@ enum smc_sock_state {
  * @users: the active socket, and system calls in @conn; the last user releases the memory of @conn
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
+ * @is_syn_unanswered: no answer to a client's first SYN came in time; the next ones have no option
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
  * @stamp_from: position in the stream where the numbers of these stamps begin
@@ -102,6 +103,7 @@ struct smc_sock {
 	refcount_t users;
 	int rcvlowat;
 	bool limit_handshake;
+	bool is_syn_unanswered;
 	bool delays_acks;
 	bool stamp_ids;
 	u32 stamp_from;
@@ -263,7 +265,10 @@ void smc_create_unregister(void);
 void smc_create_exit(void);
 
 /* syn_option.c */
-u32 smc_syn_reason(const struct sock *sk, const struct sock *listener);
+u32 smc_syn_child_reason(const struct sock *sk, const struct sock *listener);
+u32 smc_syn_client_reason(const struct smc_sock *smc);
+void smc_syn_start_timer(struct smc_sock *smc);
+void smc_syn_handle_timer(struct smc_sock *smc);
 void smc_syn_offer(struct smc_sock *smc);
 void smc_syn_delay_acks(struct smc_sock *smc);
 void smc_syn_withdraw_sk(struct sock *sk, bool delays_acks);

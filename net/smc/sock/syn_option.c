@@ -11,6 +11,8 @@
 #include "../wire/reason.h"
 #include "sock.h"
 
+#define OWNED_RETRY	(HZ / 8)	/* a program may own the socket for long */
+
 /*
  * May TCP give a request or a child of this listening socket to another one of its port? Then one
  * socket sends the SYN-ACK, and the child inherits syn_smc of the other: no field tells whether
@@ -33,23 +35,70 @@ static bool may_give_away(const struct sock *listener)
 }
 
 /**
- * smc_syn_reason() - did both SYNs of a connection have the option (R-TCP-06)?
- * @sk: a client that TCP has connected, or a child
- * @listener: the socket from whose queue the child comes; NULL for a client
+ * smc_syn_child_reason() - did both SYNs of a child's connection have the option (R-TCP-06)?
+ * @sk: a child
+ * @listener: the socket from whose queue it comes
  *
- * TCP clears syn_smc of a child whose client did not send the option, and of a client when the
- * SYN-ACK has none, but not when SYNs cross. Any context.
+ * TCP clears syn_smc of a child whose client did not send the option. Any context.
  *
  * Return: SMC_REASON_NONE, or the reason for TCP.
  */
-u32 smc_syn_reason(const struct sock *sk, const struct sock *listener)
+u32 smc_syn_child_reason(const struct sock *sk, const struct sock *listener)
 {
+	if (may_give_away(listener))
+		return SMC_REASON_OPTION;
+	return tcp_sk(sk)->syn_smc ? SMC_REASON_NONE : SMC_REASON_PEER_NO_SMC;
+}
+
+/**
+ * smc_syn_client_reason() - did both SYNs of a client's connection have the option (R-TCP-06)?
+ * @smc: a client that TCP has connected; the socket lock is held
+ *
+ * TCP sets smc_ok when a SYN of the peer has the option. It clears syn_smc when a SYN-ACK has none,
+ * but not when SYNs cross. A peer answers the option of the first SYN also if it has got the second
+ * one, which has none (smc_syn_handle_timer()). If the SYNs have crossed, the peer may have seen
+ * only the second one.
+ *
+ * Return: SMC_REASON_NONE, or the reason for TCP.
+ */
+u32 smc_syn_client_reason(const struct smc_sock *smc)
+{
+	const struct sock *sk = smc->conn.sk;
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (listener && may_give_away(listener))
-		return SMC_REASON_OPTION;
-	return tp->syn_smc && (listener || tp->rx_opt.smc_ok) ? SMC_REASON_NONE :
-							      SMC_REASON_PEER_NO_SMC;
+	if (tp->rx_opt.smc_ok &&
+	    (tp->syn_smc || (smc->is_syn_unanswered && !smc_client_syns_crossed(sk))))
+		return SMC_REASON_NONE;
+	return smc->is_syn_unanswered ? SMC_REASON_NO_ANSWER : SMC_REASON_PEER_NO_SMC;
+}
+
+/*
+ * Let the first SYN of a client have the option, and no other one: there are packet filters that
+ * drop a SYN with an option they do not know. The timer expires when seven eighths of TCP's time
+ * for an answer are over. The socket lock is held; TCP has sent the first SYN.
+ */
+void smc_syn_start_timer(struct smc_sock *smc)
+{
+	const struct sock *sk = smc->conn.sk;
+	long left = inet_csk(sk)->icsk_timeout - jiffies;
+
+	if (smc->state == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT)
+		smc_conn_start_timer(&smc->conn, jiffies + max(left - left / 8, 1L));
+}
+
+/* No answer to the first SYN has come: TCP sends the next ones without the option. Softirq. */
+void smc_syn_handle_timer(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	bh_lock_sock(sk);
+	if (sock_owned_by_user(sk)) {
+		smc_conn_start_timer(&smc->conn, jiffies + OWNED_RETRY);
+	} else if (smc->state == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT) {
+		tcp_sk(sk)->syn_smc = 0;
+		smc->is_syn_unanswered = true;
+	}
+	bh_unlock_sock(sk);
 }
 
 static bool is_handshake_congested(const struct sock *sk)
@@ -84,6 +133,7 @@ void smc_syn_offer(struct smc_sock *smc)
 	struct sock *sk = smc->conn.sk;
 
 	tcp_sk(sk)->syn_smc = 1;
+	smc->is_syn_unanswered = false;
 	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, is_handshake_congested);
 	smc_syn_delay_acks(smc);
 }

@@ -55,6 +55,7 @@ enum smc_reason {
 	SMC_REASON_TOO_MANY_HANDSHAKES	= 0x03100007,
 	SMC_REASON_TOO_MANY_GROUPS	= 0x03100008,
 	SMC_REASON_NO_PATH		= 0x03100009,
+	SMC_REASON_NO_ANSWER		= 0x0310000a,
 	SMC_REASON_OUT_OF_SYNC		= 0x04000000,
 	SMC_REASON_PEER_DECLINED	= 0x05000000,
 	SMC_REASON_INTERNAL		= 0x09990000,
@@ -98,7 +99,7 @@ struct smc_reason_info {
 };
 
 /* Sorted by code; statistics use the index as counter index */
-#define SMC_REASON_COUNT	52
+#define SMC_REASON_COUNT	53
 
 extern const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT];
 

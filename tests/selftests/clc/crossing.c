@@ -2,11 +2,14 @@
 /*
  * Two clients and no server: their SYNs cross, or a socket is connected to itself. And a client
  * that had a connection over SMC before, and whose next server is TCP. And a request that moves
- * from one listening socket of a port to another. The streams are exact.
+ * from one listening socket of a port to another. And packet filters that drop or delay SYNs with
+ * the SMC option. The streams are exact.
  */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/net_tstamp.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "peer.h"
@@ -16,6 +19,8 @@
 enum {
 	MODE		= 0x03040000,
 	OPTION		= 0x03060000,
+	PEER_NO_SMC	= 0x03010000,
+	NO_ANSWER	= 0x0310000a,
 	PEER_DECLINED	= 0x05000000,
 };
 
@@ -281,4 +286,120 @@ TEST(group_of_listeners, NO_SERVER)
 	expect_from_group(true);
 	set_sysctl("net/ipv4/tcp_migrate_req", 0);
 	expect_from_group(false);
+}
+
+#define PURE_SYN	"tcp flags & (syn | ack) == syn "
+#define WITH_OPTION	"tcp option 254 exists "
+
+static void filter_packets(const char *rule)
+{
+	char command[300];
+
+	snprintf(command, sizeof(command), "nft 'table inet box {\nchain in {\n"
+		 "type filter hook input priority 0\n%s\n}\n}\n'", rule);
+	EQ(system(command), 0);
+}
+
+static void pass_packets(void)
+{
+	EQ(system("nft delete table inet box"), 0);
+}
+
+static void connect_through(int listener, bool block, bool over_tcp, uint32_t why)
+{
+	struct addr to = target_of(listener);
+	int fd = new_socket(smc), server;
+
+	if (!block)
+		nonblock(fd);
+	if (connect(fd, &to.sa, to.len))
+		EQ(errno, EINPROGRESS);
+	TRUE(is_connected(fd));
+	server = accept_from(listener);
+	EQ(is_tcp(fd), over_tcp);
+	EQ(is_tcp(server), over_tcp);
+	if (over_tcp) {
+		EQ(fallback_reason(fd), why);
+		EQ(fallback_reason(server), PEER_NO_SMC);
+	}
+	expect_exact(fd, server);
+}
+
+/* TCP's second SYN does what the first one could not */
+TEST(option_dropped, NO_SERVER)
+{
+	int listener = listen_any(1);
+
+	filter_packets(WITH_OPTION "drop");
+	connect_through(listener, true, true, NO_ANSWER);
+	connect_through(listener, false, true, NO_ANSWER);
+	pass_packets();
+	connect_through(listener, true, false, 0);
+}
+
+TEST(option_removed, NO_SERVER)
+{
+	int listener = listen_any(1);
+
+	filter_packets(PURE_SYN "reset tcp option 254");
+	connect_through(listener, true, true, PEER_NO_SMC);
+}
+
+/* The answer to the first SYN comes after the second one was sent */
+TEST(answer_is_late, NO_SERVER)
+{
+	int listener = listen_any(1);
+
+	EQ(system("tc qdisc add dev lo root netem delay 700ms"), 0);
+	connect_through(listener, true, false, 0);
+	connect_through(listener, false, false, 0);
+}
+
+/*
+ * The SYN of @a does not pass before @b has sent one, as with NAT between two clients. Return: has
+ * @b been fast enough?
+ */
+static bool try_punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
+{
+	int a = new_socket(smc), b = new_socket(kind);
+	struct addr to_a, to_b;
+	char rule[100];
+	bool in_time;
+	long start;
+
+	bind_any(a, &to_a);
+	bind_any(b, &to_b);
+	snprintf(rule, sizeof(rule), PURE_SYN "tcp dport %u drop", ntohs(to_b.in.sin_port));
+	filter_packets(rule);
+	nonblock(a);
+	nonblock(b);
+	start = now_ms();
+	FAILS(connect(a, &to_b.sa, to_b.len), EINPROGRESS);
+	poll(NULL, 0, wait_ms);
+	FAILS(connect(b, &to_a.sa, to_a.len), EINPROGRESS);
+	in_time = now_ms() - start < max_ms;
+	TRUE(is_connected(a));
+	TRUE(is_connected(b));
+	EQ(is_tcp(a), 1);
+	EQ(is_tcp(b), 1);
+	if (in_time)
+		EQ(fallback_reason(a), why);
+	expect_exact(a, b);
+	pass_packets();
+	return in_time;
+}
+
+static void punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
+{
+	while (!try_punch(kind, wait_ms, max_ms, why))
+		;
+}
+
+/* @b takes the SYN-ACK of @a for that of a server: with the option, or without it */
+TEST(syns_cross_late, NO_SERVER)
+{
+	punch(smc, 0, 800, MODE);
+	punch(tcp, 0, 800, PEER_NO_SMC);
+	punch(smc, 1500, LONG_MAX, NO_ANSWER);
+	punch(tcp, 1500, LONG_MAX, NO_ANSWER);
 }
