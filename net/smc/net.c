@@ -41,6 +41,7 @@ static int __net_init init_namespace(struct net *net)
 	generate_peer_id(&sn->peer_id);
 	smc_groups_init(&sn->groups);
 	smc_paths_init(&sn->paths);
+	smc_destinations_init(&sn->destinations);
 	spin_lock_init(&sn->socks_lock);
 	sn->socks = RB_ROOT;
 	smc_eid_init(&sn->eids);

@@ -14,6 +14,7 @@
 #include "config/eid.h"
 #include "config/pnet.h"
 #include "config/sysctl.h"
+#include "destinations.h"
 #include "event.h"
 #include "groups.h"
 #include "paths.h"
@@ -35,6 +36,7 @@
  *	one host are two peers
  * @groups: link groups
  * @paths: paths of SMC-R that failed recently
+ * @destinations: destinations that do not answer SYNs with the SMC option
  * @socks_lock: protects the fields below; any context
  * @socks: all struct smc_sock and all connections that fell back, for monitoring: struct
  *	smc_listed by number
@@ -53,6 +55,7 @@ struct smc_net {
 	struct smc_peer_id peer_id;
 	struct smc_groups groups;
 	struct smc_paths paths;
+	struct smc_destinations destinations;
 	spinlock_t socks_lock;		/* protects the fields below */
 	struct rb_root socks;
 	u64 last_number;

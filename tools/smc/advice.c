@@ -34,7 +34,8 @@
 #define MEMORY "Free memory; raise memory.max of the memory cgroup, of which buffers may use " \
 	"a part; or use smaller buffers: net.smc.rmem."
 #define SYN "The first SYN, which has TCP option 254, was lost or came late. If this happens " \
-	"often, a firewall on the way drops such SYNs: let them pass."
+	"often, a firewall on the way drops such SYNs: let them pass. The option is tried again " \
+	"after net.smc.syn_retry_time."
 #define LATER "This may be temporary; try again."
 
 static const char *advise_program(const struct situation *situation)

@@ -141,6 +141,15 @@ static struct ctl_table template[] = {
 		.extra2		= &day,
 	},
 	{
+		.procname	= "syn_retry_time",
+		.data		= (void *)offsetof(struct smc_knobs, syn_retry_time),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &day,
+	},
+	{
 		.procname	= "smcr_traffic_class",
 		.data		= (void *)offsetof(struct smc_knobs, traffic_class),
 		.maxlen		= sizeof(int),
@@ -252,6 +261,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	knobs->max_groups_per_peer = 256;
 	knobs->v1_over_rocev2 = 0;
 	knobs->path_retry_time = 60;
+	knobs->syn_retry_time = 60;
 	knobs->traffic_class = 0;
 	knobs->limit_handshake = 0;
 	knobs->testlink_time = 30;

@@ -27,6 +27,8 @@ struct smc_share;
  * @v1_over_rocev2: SMC-R version 1 uses RoCEv2 GIDs of ports that have no others
  * @path_retry_time: time for which a failed path of SMC-R is not used, seconds, 0: do not
  *	record failures
+ * @syn_retry_time: time for which SYNs to a destination that does not answer them have no SMC
+ *	option, seconds, 0: each SYN has it
  * @traffic_class: traffic class of SMC-R packets, for new link groups
  * @limit_handshake: new connections fall back to TCP while too many wait for accept()
  * @testlink_time: idle time after which a link of SMC-R is tested, seconds, 0: never
@@ -51,6 +53,7 @@ struct smc_knobs {
 	int max_groups_per_peer;
 	int v1_over_rocev2;
 	int path_retry_time;
+	int syn_retry_time;
 	int traffic_class;
 	int limit_handshake;
 	int testlink_time;

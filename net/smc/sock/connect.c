@@ -84,7 +84,8 @@ static bool has_special_syn(const struct sock *sk)
 	return tcp_sk(sk)->fastopen_connect || tcp_sk(sk)->repair;
 }
 
-static u32 find_exclusion_reason(struct sock *sk, struct sockaddr *addr, int addr_len)
+static u32 find_exclusion_reason(struct sock *sk, struct sockaddr *addr, int addr_len,
+				 u32 destination)
 {
 	u32 reason = smc_handshake_excluded(sk);
 
@@ -92,6 +93,8 @@ static u32 find_exclusion_reason(struct sock *sk, struct sockaddr *addr, int add
 		reason = SMC_REASON_IPSEC;
 	if (!reason && has_special_syn(sk))
 		reason = SMC_REASON_OPTION;
+	if (!reason && smc_destination_avoid(smc_net(sock_net(sk)), destination))
+		reason = SMC_REASON_NO_ANSWER;
 	return reason;
 }
 
@@ -119,7 +122,7 @@ static struct smc_sock *get_attached_sock(struct sock *sk)
  * Return: 0, or the error of TCP.
  */
 static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
-			     struct smc_sock **out, u32 *reason)
+			     u32 destination, struct smc_sock **out, u32 *reason)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
@@ -131,6 +134,7 @@ static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int add
 		return 0;
 	}
 	smc->conn.role = SMC_CLIENT;
+	smc->destination = destination;
 	smc_syn_offer(smc);
 	smc_sock_change_stepper(smc, SMC_STEP_ENTER);
 	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
@@ -229,22 +233,29 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 {
 	struct sock *sk = sock->sk;
 	int disconnects = sk->sk_disconnects;
+	bool is_bound = inet_sk(sk)->inet_num;
 	struct smc_sock *smc = NULL;
+	u32 destination, reason;
 	int err = 0;
-	u32 reason;
 	long timeo;
 
 	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
 		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
-	reason = find_exclusion_reason(sk, addr, addr_len);
+	destination = smc_destination_hash(sk, addr, addr_len);
+	reason = find_exclusion_reason(sk, addr, addr_len, destination);
 	if (!reason)
-		err = start_tcp_connect(sock, addr, addr_len, &smc, &reason);
+		err = start_tcp_connect(sock, addr, addr_len, destination, &smc, &reason);
 	if (reason)
 		return connect_as_tcp(sock, addr, addr_len, flags, reason);
 	if (err)
 		return err;
 	step_both_ends(sock, smc, work);
-	smc_syn_start_timer(smc);
+	/*
+	 * The peer of a socket with a bound port may be a client, too. If SYNs cross, each end must
+	 * know what the other one has seen: so all of them have the option.
+	 */
+	if (!is_bound)
+		smc_syn_start_timer(smc);
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (timeo && smc_connect_is_under_way(smc))
 		stop_collecting_work(sk, work);

@@ -139,6 +139,17 @@ static void advance_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 		smc_connect_start_timer(smc);
 }
 
+static u32 find_client_reason(const struct smc_sock *smc)
+{
+	u32 reason = smc_syn_client_reason(smc);
+
+	if (reason == SMC_REASON_NO_ANSWER)
+		smc_destination_failed(smc->conn.sn, smc->destination);
+	else
+		smc_destination_answered(smc->conn.sn, smc->destination);
+	return reason;
+}
+
 /*
  * TCP is connected: start the handshake, or fall back. The socket is a client or a child, and
  * locked. May sleep, but not for the peer.
@@ -148,7 +159,7 @@ static void advance_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
-	u32 reason = smc->conn.role == SMC_CLIENT ? smc_syn_client_reason(smc) : smc->reason;
+	u32 reason = smc->conn.role == SMC_CLIENT ? find_client_reason(smc) : smc->reason;
 	enum smc_outcome outcome;
 
 	if (reason) {

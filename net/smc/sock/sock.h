@@ -65,6 +65,7 @@ enum smc_sock_state {
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
  * @is_syn_unanswered: no answer to a client's first SYN came in time; the next ones have no option
+ * @destination: of a client, smc_destination_hash()
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
  * @stamp_from: position in the stream where the numbers of these stamps begin
@@ -104,6 +105,7 @@ struct smc_sock {
 	int rcvlowat;
 	bool limit_handshake;
 	bool is_syn_unanswered;
+	u32 destination;
 	bool delays_acks;
 	bool stamp_ids;
 	u32 stamp_from;
@@ -277,6 +279,12 @@ void smc_syn_disown(struct sock *sk);
 void smc_syn_adopt_child(struct sock *sk);
 void smc_syn_disown_children(struct smc_sock *listener, bool survive);
 void smc_syn_keep_module(const struct smc_sock *listener);
+
+/* destination.c */
+u32 smc_destination_hash(const struct sock *sk, const struct sockaddr *addr, int addr_len);
+bool smc_destination_avoid(struct smc_net *sn, u32 hash);
+void smc_destination_failed(struct smc_net *sn, u32 hash);
+void smc_destination_answered(struct smc_net *sn, u32 hash);
 
 /* tcp_option.c */
 int smc_set_rcvlowat(struct sock *sk, int value);

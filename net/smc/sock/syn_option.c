@@ -55,9 +55,9 @@ u32 smc_syn_child_reason(const struct sock *sk, const struct sock *listener)
  * @smc: a client that TCP has connected; the socket lock is held
  *
  * TCP sets smc_ok when a SYN of the peer has the option. It clears syn_smc when a SYN-ACK has none,
- * but not when SYNs cross. A peer answers the option of the first SYN also if it has got the second
- * one, which has none (smc_syn_handle_timer()). If the SYNs have crossed, the peer may have seen
- * only the second one.
+ * but not when SYNs cross. A server answers the option of the first SYN also if it has got the
+ * second one, which has none (smc_syn_handle_timer()). If the SYNs have crossed, the peer may have
+ * seen only the second one.
  *
  * Return: SMC_REASON_NONE, or the reason for TCP.
  */
@@ -69,20 +69,24 @@ u32 smc_syn_client_reason(const struct smc_sock *smc)
 	if (tp->rx_opt.smc_ok &&
 	    (tp->syn_smc || (smc->is_syn_unanswered && !smc_client_syns_crossed(sk))))
 		return SMC_REASON_NONE;
-	return smc->is_syn_unanswered ? SMC_REASON_NO_ANSWER : SMC_REASON_PEER_NO_SMC;
+	return smc->is_syn_unanswered && tp->total_retrans ? SMC_REASON_NO_ANSWER :
+							     SMC_REASON_PEER_NO_SMC;
 }
 
 /*
  * Let the first SYN of a client have the option, and no other one: there are packet filters that
  * drop a SYN with an option they do not know. The timer expires when seven eighths of TCP's time
  * for an answer are over. The socket lock is held; TCP has sent the first SYN.
+ *
+ * With net.smc.syn_retry_time 0 all SYNs have the option.
  */
 void smc_syn_start_timer(struct smc_sock *smc)
 {
 	const struct sock *sk = smc->conn.sk;
 	long left = inet_csk(sk)->icsk_timeout - jiffies;
 
-	if (smc->state == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT)
+	if (smc->state == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT &&
+	    READ_ONCE(smc->conn.sn->knobs.syn_retry_time))
 		smc_conn_start_timer(&smc->conn, jiffies + max(left - left / 8, 1L));
 }
 
@@ -90,13 +94,15 @@ void smc_syn_start_timer(struct smc_sock *smc)
 void smc_syn_handle_timer(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
+	bool waits;
 
 	bh_lock_sock(sk);
-	if (sock_owned_by_user(sk)) {
-		smc_conn_start_timer(&smc->conn, jiffies + OWNED_RETRY);
-	} else if (smc->state == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT) {
+	waits = READ_ONCE(smc->state) == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT;
+	if (waits && !sock_owned_by_user(sk)) {
 		tcp_sk(sk)->syn_smc = 0;
 		smc->is_syn_unanswered = true;
+	} else if (waits && !timer_pending(&smc->conn.timer)) {
+		smc_conn_start_timer(&smc->conn, jiffies + OWNED_RETRY);
 	}
 	bh_unlock_sock(sk);
 }

@@ -337,6 +337,61 @@ TEST(option_dropped, NO_SERVER)
 	connect_through(listener, true, false, 0);
 }
 
+static void fail_to_answer(int listener, int times)
+{
+	filter_packets(WITH_OPTION "drop");
+	while (times--)
+		connect_through(listener, true, true, NO_ANSWER);
+	pass_packets();
+}
+
+/* After three failures without a success the option is not sent; then one connection tries again */
+TEST(option_avoided, NO_SERVER)
+{
+	int listener = listen_any(1), other = listen_any(1);
+	long start;
+
+	fail_to_answer(listener, 2);
+	connect_through(listener, true, false, 0);
+	fail_to_answer(listener, 2);
+	connect_through(listener, true, false, 0);
+	fail_to_answer(listener, 3);
+	connect_through(listener, true, true, NO_ANSWER);
+	connect_through(other, true, false, 0);
+	set_sysctl("net/smc/syn_retry_time", 1);
+	poll(NULL, 0, 1100);
+	start = now_ms();
+	fail_to_answer(listener, 1);
+	TRUE(now_ms() - start > 900);	/* it has tried the option */
+	set_sysctl("net/smc/syn_retry_time", 300);
+	connect_through(listener, true, true, NO_ANSWER);
+	set_sysctl("net/smc/syn_retry_time", 1);
+	poll(NULL, 0, 1100);
+	connect_through(listener, true, false, 0);
+	set_sysctl("net/smc/syn_retry_time", 300);
+	connect_through(listener, true, false, 0);
+}
+
+static void pass_later(void *unused)
+{
+	(void)unused;
+	poll(NULL, 0, 1500);
+	pass_packets();
+}
+
+/* The third SYN passes, and has the option: the server may have been too busy for the first ones */
+TEST(option_in_each_syn, NO_SERVER)
+{
+	int listener = listen_any(1);
+	struct worker worker;
+
+	set_sysctl("net/smc/syn_retry_time", 0);
+	filter_packets(WITH_OPTION "drop");
+	worker_start(&worker, pass_later, NULL);
+	connect_through(listener, true, false, 0);
+	worker_join(&worker);
+}
+
 TEST(option_removed, NO_SERVER)
 {
 	int listener = listen_any(1);
@@ -359,7 +414,7 @@ TEST(answer_is_late, NO_SERVER)
  * The SYN of @a does not pass before @b has sent one, as with NAT between two clients. Return: has
  * @b been fast enough?
  */
-static bool try_punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
+static bool try_punch(struct kind kind, bool bound, long wait_ms, long max_ms, uint32_t why)
 {
 	int a = new_socket(smc), b = new_socket(kind);
 	struct addr to_a, to_b;
@@ -367,7 +422,8 @@ static bool try_punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
 	bool in_time;
 	long start;
 
-	bind_any(a, &to_a);
+	if (bound)
+		bind_any(a, &to_a);
 	bind_any(b, &to_b);
 	snprintf(rule, sizeof(rule), PURE_SYN "tcp dport %u drop", ntohs(to_b.in.sin_port));
 	filter_packets(rule);
@@ -375,6 +431,7 @@ static bool try_punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
 	nonblock(b);
 	start = now_ms();
 	FAILS(connect(a, &to_b.sa, to_b.len), EINPROGRESS);
+	to_a = name_of(a);
 	poll(NULL, 0, wait_ms);
 	FAILS(connect(b, &to_a.sa, to_a.len), EINPROGRESS);
 	in_time = now_ms() - start < max_ms;
@@ -389,17 +446,35 @@ static bool try_punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
 	return in_time;
 }
 
-static void punch(struct kind kind, long wait_ms, long max_ms, uint32_t why)
+static void punch(struct kind kind, bool bound, long wait_ms, long max_ms, uint32_t why)
 {
-	while (!try_punch(kind, wait_ms, max_ms, why))
+	while (!try_punch(kind, bound, wait_ms, max_ms, why))
 		;
 }
 
 /* @b takes the SYN-ACK of @a for that of a server: with the option, or without it */
 TEST(syns_cross_late, NO_SERVER)
 {
-	punch(smc, 0, 800, MODE);
-	punch(tcp, 0, 800, PEER_NO_SMC);
-	punch(smc, 1500, LONG_MAX, NO_ANSWER);
-	punch(tcp, 1500, LONG_MAX, NO_ANSWER);
+	punch(smc, false, 0, 800, MODE);
+	punch(tcp, false, 0, 800, PEER_NO_SMC);
+	punch(smc, false, 1500, LONG_MAX, NO_ANSWER);
+	punch(tcp, false, 1500, LONG_MAX, NO_ANSWER);
+	punch(smc, true, 1500, LONG_MAX, MODE);
+	punch(tcp, true, 1500, LONG_MAX, PEER_NO_SMC);
+}
+
+/* Nobody has received a first SYN; the second ones cross */
+TEST(syns_cross_again, NO_SERVER)
+{
+	int a = new_socket(smc), b = new_socket(smc);
+
+	filter_packets(PURE_SYN "drop");
+	connect_each_other(a, b);
+	poll(NULL, 0, 1500);
+	pass_packets();
+	TRUE(is_connected(a));
+	TRUE(is_connected(b));
+	EQ(is_tcp(a), 1);
+	EQ(is_tcp(b), 1);
+	expect_exact(a, b);
 }

@@ -35,6 +35,7 @@ TABLE = {
     'max_link_groups_per_peer': (256, 1, 65536),
     'smcr_v1_over_rocev2': (0, 0, 1),
     'smcr_path_retry_time': (60, 0, DAY),
+    'syn_retry_time': (60, 0, DAY),
     'smcr_traffic_class': (0, 0, 255),
     'handshake_timeout': (6, 1, DAY),
     'idle_timeout': (2, 1, DAY),

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -118,18 +119,23 @@ static void variant_select(int index)
 	variant = &variants[index];
 }
 
-/*
- * A handshake lasts as long as its test, also on a busy machine: if one hangs, the test fails, and
- * does not go on over TCP. The distribution's module has no such sysctl.
- */
-static void set_handshake_timeout(void)
+/* The distribution's module has none of these sysctls */
+static void set_knob(const char *path, const char *value)
 {
-	int fd = open("/proc/sys/net/smc/handshake_timeout", O_WRONLY | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	TRUE(write(fd, "600\n", 4) == 4);
+	TRUE(write(fd, value, strlen(value)) == (ssize_t)strlen(value));
 	close(fd);
+}
+
+static void set_knobs(void)
+{
+	/* A handshake that hangs fails the test, also on a busy machine, and does not become TCP */
+	set_knob("/proc/sys/net/smc/handshake_timeout", "600");
+	/* Nor does a connection whose first SYN is lost: some backlogs are full on purpose */
+	set_knob("/proc/sys/net/smc/syn_retry_time", "0");
 }
 
 int main(int argc, char **argv)
@@ -140,6 +146,6 @@ int main(int argc, char **argv)
 		.select = variant_select,
 	};
 
-	set_handshake_timeout();
+	set_knobs();
 	return harness_main(&suite, argc, argv);
 }
