@@ -20,8 +20,8 @@ rdma_peer_strangers() {
 rdma_peer_beside_talk() {
 	peer_talk=$1
 	rdma_peer_strangers || { echo "Bail out! no strangers" && return 1; }
-	# A guest keeps them for the next test
 	peer_work=$(mktemp -dt rdma-peer.XXXXXX)
+	# The next test in this guest finds the settings as they were
 	grep -H '' /proc/sys/net/smc/* /proc/sys/net/ipv4/tcp_fin_timeout >"$peer_work/settings"
 	echo 65536 >/proc/sys/net/smc/rmem	# there is memory for hundreds
 	echo 2 >/proc/sys/net/smc/smcr_max_links_per_lgr	# what is said of a second one is tested

@@ -52,23 +52,20 @@ u32 smc_destination_hash(const struct sock *sk, const struct sockaddr *addr, int
 	return (u32)hash ?: 1;
 }
 
-/* Return: the entry, or else that which a new one replaces; *@found tells which */
-static struct smc_destination *find_slot(struct smc_destinations *destinations, u32 hash,
-					 bool *found)
+/* Return: the entry of this hash, or else that which a new one replaces */
+static struct smc_destination *find_slot(struct smc_destinations *destinations, u32 hash)
 {
 	struct smc_destination *slot = destinations->slots[hash % SMC_DESTINATION_CLASSES];
 	struct smc_destination *oldest = slot;
 	unsigned int i;
 
 	lockdep_assert_held(&destinations->lock);
-	*found = true;
 	for (i = 0; i < SMC_DESTINATIONS_OF_CLASS; i++, slot++) {
 		if (slot->hash == hash)
 			return slot;
 		if (oldest->hash && (!slot->hash || time_before(slot->since, oldest->since)))
 			oldest = slot;
 	}
-	*found = false;
 	return oldest;
 }
 
@@ -81,13 +78,13 @@ bool smc_destination_avoid(struct smc_net *sn, u32 hash)
 	unsigned long retry_time = READ_ONCE(sn->knobs.syn_retry_time) * (unsigned long)HZ;
 	struct smc_destinations *destinations = &sn->destinations;
 	struct smc_destination *slot;
-	bool found, avoid = false;
+	bool avoid = false;
 
 	if (!hash || !READ_ONCE(destinations->nr))
 		return false;
 	spin_lock_bh(&destinations->lock);
-	slot = find_slot(destinations, hash, &found);
-	if (found && slot->failures >= BAD) {
+	slot = find_slot(destinations, hash);
+	if (slot->hash == hash && slot->failures >= BAD) {
 		avoid = time_before(jiffies, slot->since + retry_time);
 		if (!avoid)
 			slot->since = jiffies;
@@ -111,13 +108,12 @@ void smc_destination_failed(struct smc_net *sn, u32 hash)
 {
 	struct smc_destinations *destinations = &sn->destinations;
 	struct smc_destination *slot;
-	bool found;
 
 	if (!hash)
 		return;
 	spin_lock_bh(&destinations->lock);
-	slot = find_slot(destinations, hash, &found);
-	if (found) {
+	slot = find_slot(destinations, hash);
+	if (slot->hash == hash) {
 		count_failure(slot);
 	} else {
 		WRITE_ONCE(destinations->nr, destinations->nr + !slot->hash);
@@ -131,13 +127,12 @@ void smc_destination_answered(struct smc_net *sn, u32 hash)
 {
 	struct smc_destinations *destinations = &sn->destinations;
 	struct smc_destination *slot;
-	bool found;
 
 	if (!hash || !READ_ONCE(destinations->nr))
 		return;
 	spin_lock_bh(&destinations->lock);
-	slot = find_slot(destinations, hash, &found);
-	if (found) {
+	slot = find_slot(destinations, hash);
+	if (slot->hash == hash) {
 		*slot = (struct smc_destination){};
 		WRITE_ONCE(destinations->nr, destinations->nr - 1);
 	}

@@ -65,9 +65,9 @@ enum smc_sock_state {
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
  * @is_syn_unanswered: no answer to a client's first SYN came in time; the next ones have no option
- * @destination: of a client, smc_destination_hash()
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
+ * @destination: of a client, smc_destination_hash()
  * @stamp_from: position in the stream where the numbers of these stamps begin
  * @queue: children of a listening socket
  * @listener: parent of a child that accept() has not returned yet, with a reference. Events read it
@@ -77,7 +77,8 @@ enum smc_sock_state {
  * @due: in smc_accept_queue.due
  * @serial: smc_accept_queue.serial when TCP had accepted the child; constant
  * @parked: the child is counted in smc_accept_queue.parked
- * @reason: enum smc_reason of the fallback; of a child from the beginning, if the SYNs are one
+ * @reason: enum smc_reason of the fallback. A child has it from the beginning if the SYNs are the
+ *	reason
  * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  * @listed: in smc_net.socks, see list.c
  * @rcu: frees the struct
@@ -105,9 +106,9 @@ struct smc_sock {
 	int rcvlowat;
 	bool limit_handshake;
 	bool is_syn_unanswered;
-	u32 destination;
 	bool delays_acks;
 	bool stamp_ids;
+	u32 destination;
 	u32 stamp_from;
 	struct smc_accept_queue queue;
 	struct smc_sock *listener;

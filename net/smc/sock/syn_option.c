@@ -75,8 +75,8 @@ u32 smc_syn_client_reason(const struct smc_sock *smc)
 
 /*
  * Let the first SYN of a client have the option, and no other one: there are packet filters that
- * drop a SYN with an option they do not know. The timer expires when seven eighths of TCP's time
- * for an answer are over. The socket lock is held; TCP has sent the first SYN.
+ * drop a SYN with an option they do not know. The timer expires after seven eighths of the time for
+ * which TCP waits before it sends the second SYN. The socket lock is held; TCP has sent the first.
  *
  * With net.smc.syn_retry_time 0 all SYNs have the option.
  */

@@ -119,8 +119,8 @@ uint32_t fallback_reason(int fd)
 	struct {
 		struct nlmsghdr nlh;
 		struct smc_diag_req req;
-	} ask = {
-		.nlh = { .nlmsg_len = sizeof(ask), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+	} query = {
+		.nlh = { .nlmsg_len = sizeof(query), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
 			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		.req = { .diag_family = AF_SMC, .id = { .idiag_sport = name_of(fd).in.sin_port } },
 	};
@@ -130,7 +130,7 @@ uint32_t fallback_reason(int fd)
 	char answer[4096];
 	struct nlmsghdr *nlh = (void *)answer;
 
-	EQ(send(diag, &ask, sizeof(ask), 0), sizeof(ask));
+	EQ(send(diag, &query, sizeof(query), 0), sizeof(query));
 	TRUE(recv(diag, answer, sizeof(answer), 0) > start);
 	EQ(nlh->nlmsg_type, SOCK_DIAG_BY_FAMILY);
 	close(diag);

@@ -353,7 +353,7 @@ TEST(option_avoided, NO_SERVER)
 
 	fail_to_answer(listener, 2);
 	connect_through(listener, true, false, 0);
-	fail_to_answer(listener, 2);
+	fail_to_answer(listener, 1);
 	connect_through(listener, true, false, 0);
 	fail_to_answer(listener, 3);
 	connect_through(listener, true, true, NO_ANSWER);
@@ -398,6 +398,39 @@ TEST(option_removed, NO_SERVER)
 
 	filter_packets(PURE_SYN "reset tcp option 254");
 	connect_through(listener, true, true, PEER_NO_SMC);
+}
+
+#define CANCELLED	10
+
+/* When the timer for the second SYN expires, a client is closed, or disconnected and used again */
+TEST(connect_cancelled, NO_SERVER)
+{
+	struct addr none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.in) }, to;
+	int listener = listen_any(CANCELLED), fd[CANCELLED], server, i;
+
+	to = target_of(listener);
+	filter_packets(WITH_OPTION "drop");
+	for (i = 0; i < CANCELLED; i++) {
+		fd[i] = new_socket(smc);
+		nonblock(fd[i]);
+		FAILS(connect(fd[i], &to.sa, to.len), EINPROGRESS);
+	}
+	poll(NULL, 0, 850);
+	for (i = 0; i < CANCELLED; i++) {
+		poll(NULL, 0, 5);
+		if (i % 2)
+			close(fd[i]);
+		else
+			OK(connect(fd[i], &none.sa, none.len));
+	}
+	pass_packets();
+	for (i = 0; i < CANCELLED; i += 2) {
+		OK(fcntl(fd[i], F_SETFL, 0));
+		OK(connect(fd[i], &to.sa, to.len));
+		server = accept_from(listener);
+		EQ(is_tcp(fd[i]), 0);
+		expect_exact(fd[i], server);
+	}
 }
 
 /* The answer to the first SYN comes after the second one was sent */

@@ -13,17 +13,6 @@
 
 #define PATIENCE	60000	/* longer than any answer takes that depends on no timer */
 
-void set_sysctl(const char *name, int value)
-{
-	char path[100];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/sys/%s", name);
-	fd = OK(open(path, O_WRONLY | O_CLOEXEC));
-	TRUE(dprintf(fd, "%d\n", value) > 0);
-	close(fd);
-}
-
 static int synopt(int fd, unsigned long request)
 {
 	static int device = -1;

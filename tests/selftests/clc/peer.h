@@ -34,7 +34,6 @@ bool server_attacks(int index);
 bool crowd_attacks(int index);
 
 /* The namespace of this test */
-void set_sysctl(const char *name, int value);
 void set_handshake_timeout(int seconds);
 
 /* Attacker: TCP sockets that offer SMC */

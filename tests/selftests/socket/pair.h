@@ -118,6 +118,8 @@ void pair_close(int fd[2]);
 void pair_from(int listener, int fd[2]);
 void pair_with_buffers(int fd[2], int bytes);
 
+void set_sysctl(const char *name, int value);	/* below /proc/sys */
+
 /* Data */
 void pattern_fill(void *buf, size_t len, uint64_t offset);
 void pattern_check(const void *buf, size_t len, uint64_t offset);

@@ -348,3 +348,14 @@ void wait_caught(int signum, int times)
 		pause_briefly();
 	}
 }
+
+void set_sysctl(const char *name, int value)
+{
+	char path[100];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	fd = OK(open(path, O_WRONLY | O_CLOEXEC));
+	TRUE(dprintf(fd, "%d\n", value) > 0);
+	close(fd);
+}
