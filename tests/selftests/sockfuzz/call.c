@@ -201,13 +201,12 @@ static const char *name_mode(int fd)
 }
 
 /* What TCP has sent and received at an end */
-static void tell_tcp(const struct slot *slot, int end)
+static void tell_tcp(int fd, int end)
 {
 	struct tcp_info info = {};
 	socklen_t len = sizeof(info);
 
-	if (!is_tcp(slot->fd[end]) ||
-	    getsockopt(slot->fd[end], IPPROTO_TCP, TCP_INFO, &info, &len))
+	if (!is_tcp(fd) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		return;
 	printf("# end %d: TCP state %d, %llu bytes sent, %llu acked, %u not sent, %llu received\n",
 	       end, info.tcpi_state, (unsigned long long)info.tcpi_bytes_sent,
@@ -222,8 +221,38 @@ void fail_on(const struct slot *slot, int dir, const char *format, ...)
 	begin_failure();
 	printf("# slot %d, connection %u (%s, %s to %s), way %d:\n", slot->number, slot->id,
 	       kinds[slot->kind].name, name_mode(slot->fd[0]), name_mode(slot->fd[1]), dir);
-	tell_tcp(slot, 0);
-	tell_tcp(slot, 1);
+	tell_tcp(slot->fd[0], 0);
+	tell_tcp(slot->fd[1], 1);
+	va_start(args, format);
+	tell_failure(format, args);
+	va_end(args);
+	end_failure();
+}
+
+/**
+ * fail_with_bytes() - bytes came that cannot be there
+ * @fd: the socket
+ * @bytes: what came, from the first byte that is wrong
+ * @len: how much
+ * @format: of what is said
+ */
+void fail_with_bytes(int fd, const uint8_t *bytes, size_t len, const char *format, ...)
+{
+	int peek_off = -1;
+	socklen_t opt_len = sizeof(peek_off);
+	uint8_t more[256];
+	ssize_t n;
+	va_list args;
+
+	begin_failure();
+	pattern_tell_origin(bytes, len);
+	getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &peek_off, &opt_len);
+	printf("# %s, SO_PEEK_OFF %d, ports %d and %d; the next bytes:\n", name_mode(fd), peek_off,
+	       port_at(fd, false), port_at(fd, true));
+	tell_tcp(fd, 0);
+	n = recv(fd, more, sizeof(more), MSG_DONTWAIT);
+	if (n > 0)
+		pattern_tell_origin(more, n);
 	va_start(args, format);
 	tell_failure(format, args);
 	va_end(args);

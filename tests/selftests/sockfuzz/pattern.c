@@ -66,8 +66,12 @@ static void tell_marks(const struct way *way, uint64_t from, uint64_t to)
 			       (unsigned long long)way->marks[i] - 1);
 }
 
-/* Whose bytes are these? */
-static void tell_origin(const uint8_t *buf, size_t len)
+/**
+ * pattern_tell_origin() - whose bytes are these?
+ * @buf: the bytes
+ * @len: how many
+ */
+void pattern_tell_origin(const uint8_t *buf, size_t len)
 {
 	uint64_t word;
 	size_t i;
@@ -187,7 +191,7 @@ size_t pattern_check(struct slot *slot, int dir, const void *buf, size_t len,
 		right = count_right(slot, dir, buf, len, &place, &unsure);
 	}
 	if (right < len) {
-		tell_origin((const uint8_t *)buf + right, len - right);
+		pattern_tell_origin((const uint8_t *)buf + right, len - right);
 		tell_marks(way, offset, place);
 		fail_on(slot, dir, "not byte %llu as it should be, %zu of %zu are right",
 			(unsigned long long)place, right, len);
@@ -249,7 +253,7 @@ void pattern_check_somewhere(const struct slot *slot, int dir, const void *buf, 
 	}
 	if (good && (!left || !one_piece || way->nr_marks || left == len))
 		return;
-	tell_origin(bytes, left);
+	pattern_tell_origin(bytes, left);
 	tell_marks(way, from, to);
 	fail_on(slot, dir, "%zu bytes seen that cannot be there, between %llu and %llu", len,
 		(unsigned long long)from, (unsigned long long)to);

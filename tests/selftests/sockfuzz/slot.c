@@ -105,7 +105,7 @@ socklen_t address_of(int family, int port, struct sockaddr_storage *addr)
 	return sizeof(*in);
 }
 
-static int port_at(int fd, bool peer)
+int port_at(int fd, bool peer)
 {
 	struct sockaddr_storage addr = {};
 	socklen_t len = sizeof(addr);

@@ -256,6 +256,8 @@ unsigned long watch_rounds(void);
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* The same about one way of a connection */
+void fail_with_bytes(int fd, const uint8_t *bytes, size_t len, const char *format, ...)
+	__attribute__((noreturn, format(printf, 4, 5)));
 bool is_tcp(int fd);
 void fail_on(const struct slot *slot, int dir, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
@@ -269,6 +271,7 @@ long random_value(void);		/* interesting numbers */
 int random_flags(const int *flags, int nr, unsigned int chance);
 
 /* pattern.c: what streams are made of */
+void pattern_tell_origin(const uint8_t *buf, size_t len);
 void pattern_fill(void *buf, size_t len, uint32_t id, int dir, uint64_t offset);
 size_t pattern_check(struct slot *slot, int dir, const void *buf, size_t len,
 		     uint64_t offset);
@@ -286,6 +289,7 @@ bool slot_harmed(const struct slot *slot);
 void slot_close_fd(int fd);		/* the number stays taken */
 socklen_t address_of(int family, int port, struct sockaddr_storage *addr);
 int new_fd_number(void);
+int port_at(int fd, bool peer);
 
 /* Each does something to an end of a slot, as other threads may at the same time */
 void do_send(struct slot *slot, int end);

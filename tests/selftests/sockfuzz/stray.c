@@ -22,6 +22,9 @@
 
 static int strays[CLUSTERS][STRAYS];
 
+/* What they send. With MSG_ZEROCOPY, TCP reads it after the call: so nothing changes it */
+static uint8_t bytes_of[CLUSTERS][MOST];
+
 /**
  * struct stray - one of them
  * @cluster: which cluster
@@ -62,14 +65,15 @@ static uint8_t byte_of(int cluster)
 	return 0xc1 + cluster;
 }
 
-static void check_bytes(const struct stray *s, long n)
+static void check_bytes(const struct stray *s, long n, int flags)
 {
 	long i;
 
 	for (i = 0; i < n; i++)
 		if (me->buf[i] != byte_of(s->cluster))
-			fail("stray %d.%d: byte %ld of %ld is 0x%02x", s->on / 4, s->on % 4, i, n,
-			     me->buf[i]);
+			fail_with_bytes(s->fd, me->buf + i, n - i,
+					"stray %d.%d: byte %ld of %ld is 0x%02x, flags %#x",
+					s->on / 4, s->on % 4, i, n, me->buf[i], flags);
 }
 
 static void new_socket(struct stray *s)
@@ -155,17 +159,17 @@ static void send_it(struct stray *s)
 	struct sockaddr_storage addr;
 	socklen_t len = pick_address(s, &addr);
 	int flag = random_flags(flags, 5, 4);
+	uint8_t *bytes = bytes_of[s->cluster];
 	size_t n = random_size(MOST);
 
-	memset(me->buf, byte_of(s->cluster), n);
 	if (flag & MSG_FASTOPEN)
 		CALL("stray sendto", s->on, flag,
-		     sendto(s->fd, me->buf, n, flag, (struct sockaddr *)&addr, len));
+		     sendto(s->fd, bytes, n, flag, (struct sockaddr *)&addr, len));
 	else if (one_in(8))
 		CALL("stray io_uring send", s->on, flag,
-		     uring_transfer(s->fd, true, me->buf, n, flag));
+		     uring_transfer(s->fd, true, bytes, n, flag));
 	else
-		CALL("stray send", s->on, flag, send(s->fd, me->buf, n, flag));
+		CALL("stray send", s->on, flag, send(s->fd, bytes, n, flag));
 }
 
 static void receive_it(struct stray *s)
@@ -173,12 +177,14 @@ static void receive_it(struct stray *s)
 	static const int flags[] = { MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, MSG_OOB };
 	int flag = random_flags(flags, 4, 3);
 	size_t n = random_size(MOST);
+	long done;
 
 	if (one_in(8))
-		check_bytes(s, CALL("stray io_uring recv", s->on, flag,
-				    uring_transfer(s->fd, false, me->buf, n, flag)));
+		done = CALL("stray io_uring recv", s->on, flag,
+			    uring_transfer(s->fd, false, me->buf, n, flag));
 	else
-		check_bytes(s, CALL("stray recv", s->on, flag, recv(s->fd, me->buf, n, flag)));
+		done = CALL("stray recv", s->on, flag, recv(s->fd, me->buf, n, flag));
+	check_bytes(s, done, flag);
 }
 
 static void shut_it(struct stray *s)
@@ -239,9 +245,11 @@ void stray_init(void)
 {
 	int i, k;
 
-	for (i = 0; i < CLUSTERS; i++)
+	for (i = 0; i < CLUSTERS; i++) {
+		memset(bytes_of[i], byte_of(i), MOST);
 		for (k = 0; k < STRAYS; k++)
 			strays[i][k] = new_fd_number();
+	}
 }
 
 void do_stray(void)
