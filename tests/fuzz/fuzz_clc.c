@@ -41,6 +41,7 @@ static void try_message(const u8 *data, size_t size)
 	CHECK(err == 0 || err == -EBADMSG);
 	if (err)
 		return;
+	CHECK(smc_clc_may_begin(data, size));
 	/* Who reads from TCP sees the header first and must come to the same verdict */
 	CHECK(!smc_clc_parse_header(data, SMC_CLC_HEADER_LEN, &again_header));
 	CHECK(!memcmp(&header, &again_header, sizeof(header)));

@@ -132,6 +132,25 @@ static void eye_catchers(struct kunit *test)
 	}
 }
 
+/* The first byte that is wrong tells, not one before or after the eye catcher */
+static void first_bytes(struct kunit *test)
+{
+	struct clc_fixture *f = test->priv;
+	size_t len, wrong;
+
+	for (len = 0; len <= 8; len++) {
+		load_vector(test);
+		KUNIT_EXPECT_TRUE(test, smc_clc_may_begin(exact_copy(test, f->buf, len), len));
+		for (wrong = 0; wrong < 8; wrong++) {
+			load_vector(test);
+			f->buf[wrong] ^= 0x40;
+			KUNIT_EXPECT_EQ(test,
+					smc_clc_may_begin(exact_copy(test, f->buf, len), len),
+					wrong >= 4 || wrong >= len);
+		}
+	}
+}
+
 /* Only a Decline may have the other eye catcher in the trailer (V2-DCL-02, S-30) */
 static void eye_catchers_differ(struct kunit *test)
 {
@@ -427,6 +446,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE_PARAM(shortened, vector_gen_params),
 	KUNIT_CASE_PARAM(lengthened, vector_gen_params),
 	KUNIT_CASE_PARAM(eye_catchers, vector_gen_params),
+	KUNIT_CASE_PARAM(first_bytes, vector_gen_params),
 	KUNIT_CASE_PARAM(eye_catchers_differ, vector_gen_params),
 	KUNIT_CASE_PARAM(types, vector_gen_params),
 	KUNIT_CASE_PARAM(versions, vector_gen_params),

@@ -53,6 +53,7 @@ static const struct {
 	{ 0x03100008, "MAX_LGR",    "too many link groups" },
 	{ 0x03100009, "NO_PATH",    "RDMA path to the peer does not work" },
 	{ 0x0310000a, "NO_ANSWER",  "no answer to a SYN with the SMC option" },
+	{ 0x0310000b, "NO_PROPOSAL", "peer sent the SMC option, but no Proposal" },
 	{ 0x04000000, "SYNCERR",    "synchronisation error" },
 	{ 0x05000000, "PEERDECL",   "peer declined during the handshake" },
 	{ 0x09990000, "INTERNAL",   "internal error" },

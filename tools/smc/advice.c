@@ -36,6 +36,8 @@
 #define SYN "The first SYN, which has TCP option 254, was lost or came late. If this happens " \
 	"often, a firewall on the way drops such SYNs: let them pass. The option is tried again " \
 	"after net.smc.syn_retry_time."
+#define SYN_ACK "The client ended at once, or does not know that the server has SMC. If a " \
+	"firewall on the way removes TCP option 254 from SYN-ACKs, let it pass."
 #define LATER "This may be temporary; try again."
 
 static const char *advise_program(const struct situation *situation)
@@ -99,6 +101,7 @@ static const struct {
 	{ 0x03100008, "Raise net.smc.max_link_groups or max_link_groups_per_peer, or wait." },
 	{ 0x03100009, PATH },
 	{ 0x0310000a, SYN },
+	{ 0x0310000b, SYN_ACK },
 	{ 0x04000000, LATER },
 	{ 0x09990000, LATER },
 	{ 0x09990001, RDMA },

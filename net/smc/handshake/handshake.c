@@ -427,6 +427,8 @@ static enum smc_outcome handle_receive_error(struct smc_handshake *hs, int err)
 	switch (err) {
 	case -EPROTO:
 		return handle_malformed(hs);
+	case -ENOMSG:	/* the option was removed from our SYN-ACK, or the client gave up at once */
+		return fall_back(hs, smc_handshake_excluded(hs->tcp) ?: SMC_REASON_NO_PROPOSAL);
 	case -EBADMSG:
 	case -ENODATA:
 		return smc_handshake_fail(hs, -ECONNRESET);
@@ -557,9 +559,10 @@ enum smc_outcome smc_handshake_start(struct smc_handshake *hs)
  * smc_handshake_step() - process received bytes, the transport's answer and the deadline
  * @hs: the handshake
  *
- * Input that is not a CLC message ends the connection (R-CLC-13). A CLC message that violates the
- * specification is declined, until the Confirm is accepted (S-19). A timeout ends the connection
- * (R-CLC-17). The socket lock is held. May sleep, but does not wait for the peer.
+ * Input that is not a CLC message ends the connection (R-CLC-13), if it is not a client's first. A
+ * CLC message that violates the specification is declined, until the Confirm is accepted (S-19). A
+ * timeout ends the connection (R-CLC-17). The socket lock is held. May sleep, but does not wait for
+ * the peer.
  *
  * Return: the new state; anything but SMC_PENDING is final.
  */

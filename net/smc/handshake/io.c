@@ -86,12 +86,69 @@ static int error_when_empty(struct sock *tcp)
 	return tcp->sk_state == TCP_CLOSE ? -ENODATA : -EAGAIN;
 }
 
+/* Has the server read no byte of the client? Until then TCP can go on with the stream. */
+static bool is_unread(const struct smc_handshake *hs)
+{
+	return hs->phase == SMC_PHASE_MESSAGE && hs->expected == SMC_CLC_PROPOSAL && !hs->have;
+}
+
+/*
+ * Copy the first bytes of the stream, and leave them.
+ *
+ * Return: how many of @len have arrived, or a negative errno for bytes in a device's memory.
+ */
+static int peek_stream(const struct sock *tcp, u8 *to, int len)
+{
+	u32 seq = tcp_sk(tcp)->copied_seq;
+	struct sk_buff *skb;
+	int have = 0;
+
+	skb_queue_walk(&tcp->sk_receive_queue, skb) {
+		u32 offset = seq + have - TCP_SKB_CB(skb)->seq;
+		int n, err;
+
+		if (have == len)
+			break;
+		if (offset >= skb->len)
+			continue;
+		n = min_t(u32, len - have, skb->len - offset);
+		err = skb_copy_bits(skb, offset, to + have, n);
+		if (err)
+			return err;
+		have += n;
+	}
+	return have;
+}
+
+/*
+ * Does the client send a Proposal? Its stream is read only if it does, so that TCP can go on with
+ * it otherwise.
+ *
+ * Return: 0 if it does, -ENOMSG if it does not, -EAGAIN if too few bytes have arrived, or another
+ * negative errno.
+ */
+static int check_first_bytes(struct sock *tcp)
+{
+	u8 bytes[SMC_CLC_EYE_CATCHER_LEN];
+	int n = peek_stream(tcp, bytes, sizeof(bytes));
+
+	if (n < 0 || !smc_clc_may_begin(bytes, n))
+		return -ENOMSG;
+	if (n == sizeof(bytes))
+		return 0;
+	return sock_flag(tcp, SOCK_DONE) ? -ENOMSG : error_when_empty(tcp);
+}
+
 /* Return: 0 after any progress, -EAGAIN, -ENODATA at end of stream, or another negative errno */
 static int read_segments(struct smc_handshake *hs)
 {
 	read_descriptor_t desc = { .arg.data = hs, .count = 1 };
 	int n = 0;
 
+	if (is_unread(hs))
+		n = check_first_bytes(hs->tcp);
+	if (n)
+		return n;
 	if (!skb_queue_empty(&hs->tcp->sk_receive_queue))
 		n = tcp_read_sock(hs->tcp, &desc, copy_segment);
 	if (!n)
@@ -126,8 +183,9 @@ static bool is_complete(const struct smc_handshake *hs)
  *
  * The socket lock is held. Does not wait for the peer. May sleep.
  *
- * Return: 0 when the message is complete; -EAGAIN if bytes are missing; -EBADMSG or -EPROTO from
- * smc_clc_parse(); -ENODATA at end of stream; another negative errno if the connection is broken.
+ * Return: 0 when the message is complete; -EAGAIN if bytes are missing; -ENOMSG if the first bytes
+ * of a client are no CLC message, and were left; -EBADMSG or -EPROTO from smc_clc_parse(); -ENODATA
+ * at end of stream; another negative errno if the connection is broken.
  */
 int smc_handshake_receive(struct smc_handshake *hs, struct smc_clc *msg)
 {

@@ -20,8 +20,8 @@ static void report_fallback(struct sock *sk, enum smc_role role, u32 reason, u32
 
 /**
  * smc_fallback() - become a TCP socket
- * @smc: the socket, locked, with an established TCP connection; a child or not. The caller has a
- *	reference
+ * @smc: the socket, locked, whose TCP connection is or was established; a child or not. The caller
+ *	has a reference
  * @reason: enum smc_reason
  * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  *

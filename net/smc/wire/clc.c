@@ -51,6 +51,28 @@ static bool is_eye_catcher(u32 value)
 	return value == EYE_CATCHER_SMCR || value == EYE_CATCHER_SMCD;
 }
 
+static bool begins_with(const u8 *buf, size_t len, u32 eye_catcher)
+{
+	size_t i;
+
+	for (i = 0; i < len && i < SMC_CLC_EYE_CATCHER_LEN; i++)
+		if (buf[i] != (u8)(eye_catcher >> (24 - 8 * i)))
+			return false;
+	return true;
+}
+
+/**
+ * smc_clc_may_begin() - may a CLC message begin with these bytes?
+ * @buf: the first bytes of a stream
+ * @len: their number; those after the eye catcher do not matter
+ *
+ * Return: false if no message begins so.
+ */
+bool smc_clc_may_begin(const void *buf, size_t len)
+{
+	return begins_with(buf, len, EYE_CATCHER_SMCR) || begins_with(buf, len, EYE_CATCHER_SMCD);
+}
+
 static bool matches_form(const struct form *form, const struct smc_clc_header *header)
 {
 	return form->type == header->type && form->smcd == header->smcd &&

@@ -23,6 +23,7 @@
 #include "eid.h"
 
 #define SMC_CLC_HEADER_LEN	8
+#define SMC_CLC_EYE_CATCHER_LEN	4	/* which the header begins with */
 #define SMC_CLC_BUILD_MAX	652	/* longest message that this implementation builds */
 
 #define SMC_MAX_PREFIXES	8
@@ -356,6 +357,7 @@ struct smc_clc {
 	};
 };
 
+bool smc_clc_may_begin(const void *buf, size_t len);
 int smc_clc_parse_header(const void *buf, size_t len, struct smc_clc_header *out);
 int smc_clc_parse(const struct smc_clc_header *header, const void *buf, size_t len,
 		  struct smc_clc *out);

@@ -84,6 +84,8 @@ const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT] = {
 	{ SMC_REASON_NO_PATH, "NO_PATH", "RDMA path to the peer does not work", -EHOSTDOWN, true },
 	{ SMC_REASON_NO_ANSWER, "NO_ANSWER", "no answer to a SYN with the SMC option",
 	  -ETIMEDOUT, true },
+	{ SMC_REASON_NO_PROPOSAL, "NO_PROPOSAL", "peer sent the SMC option, but no Proposal",
+	  -EPROTO, true },
 
 	/* During the handshake */
 	{ SMC_REASON_OUT_OF_SYNC, "SYNCERR", "link group out of sync", -ECONNABORTED, true },

@@ -4,7 +4,7 @@
  *
  * A fallback code is sent in the CLC Decline, counted in the fallback statistics and shown by the
  * tools. The specifications leave the values to each operating system. These are the values of
- * Linux peers, which the tools know; the block 0x03100000 to 0x03100009 is specific to this
+ * Linux peers, which the tools know; the block 0x03100000 to 0x0310000b is specific to this
  * implementation.
  */
 #ifndef _NET_SMC_WIRE_REASON_H
@@ -56,6 +56,7 @@ enum smc_reason {
 	SMC_REASON_TOO_MANY_GROUPS	= 0x03100008,
 	SMC_REASON_NO_PATH		= 0x03100009,
 	SMC_REASON_NO_ANSWER		= 0x0310000a,
+	SMC_REASON_NO_PROPOSAL		= 0x0310000b,
 	SMC_REASON_OUT_OF_SYNC		= 0x04000000,
 	SMC_REASON_PEER_DECLINED	= 0x05000000,
 	SMC_REASON_INTERNAL		= 0x09990000,
@@ -99,7 +100,7 @@ struct smc_reason_info {
 };
 
 /* Sorted by code; statistics use the index as counter index */
-#define SMC_REASON_COUNT	53
+#define SMC_REASON_COUNT	54
 
 extern const struct smc_reason_info smc_reason_table[SMC_REASON_COUNT];
 

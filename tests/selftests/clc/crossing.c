@@ -400,6 +400,25 @@ TEST(option_removed, NO_SERVER)
 	connect_through(listener, true, true, PEER_NO_SMC);
 }
 
+/* The server expects a Proposal, and the client does not know of SMC */
+TEST(option_removed_from_answer, NO_SERVER)
+{
+	struct addr to;
+	int listener = listen_any(1), fd = new_socket(smc), server;
+
+	to = target_of(listener);
+	filter_packets("tcp flags & (syn | ack) == (syn | ack) reset tcp option 254");
+	OK(connect(fd, &to.sa, to.len));
+	EQ(is_tcp(fd), 1);
+	EQ(fallback_reason(fd), PEER_NO_SMC);
+	send_text(fd, "first");
+	server = accept_from(listener);
+	EQ(is_tcp(server), 1);
+	EQ(fallback_reason(server), NO_PROPOSAL);
+	expect_text(server, "first");
+	expect_exact(fd, server);
+}
+
 #define CANCELLED	10
 
 /* When the timer for the second SYN expires, a client is closed, or disconnected and used again */

@@ -197,6 +197,24 @@ void expect_fallback(int attacker, int listener, const char *already_sent)
 	stream_is_exact(attacker, accept_from(listener), already_sent);
 }
 
+/* The attacker has sent no Proposal but these bytes, and the end: TCP, with all of them */
+void expect_stream(int attacker, int listener, const uint8_t *bytes, size_t len)
+{
+	static uint8_t got[MSG_MAX];
+	int app = accept_from(listener);
+
+	EQ(is_tcp(app), 1);
+	EQ(fallback_reason(app), NO_PROPOSAL);
+	if (len)
+		EQ(recv(app, got, len, MSG_WAITALL), len);
+	TRUE(!memcmp(got, bytes, len));
+	expect_eof(app);
+	send_text(app, "to the attacker");
+	expect_text(attacker, "to the attacker");
+	close(app);
+	close(attacker);
+}
+
 void expect_refused(int attacker, int listener)
 {
 	EQ(events_now(listener), 0);

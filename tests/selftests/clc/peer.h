@@ -33,6 +33,8 @@ bool client_attacks(int index);
 bool server_attacks(int index);
 bool crowd_attacks(int index);
 
+#define NO_PROPOSAL	0x0310000b	/* reason of a server */
+
 /* The namespace of this test */
 void set_handshake_timeout(int seconds);
 
@@ -64,6 +66,7 @@ void app_wait(struct app *app);
 /* Outcomes */
 void stream_is_exact(int attacker, int app, const char *already_sent);
 void expect_fallback(int attacker, int listener, const char *already_sent);
+void expect_stream(int attacker, int listener, const uint8_t *bytes, size_t len);
 void expect_refused(int attacker, int listener);	/* never seen by accept() */
 void expect_app_fallback(struct app *app, const char *already_sent);
 void expect_app_error(struct app *app);
