@@ -29,6 +29,16 @@ static inline ssize_t smc_compat_splice_read(struct file *in, loff_t *pos,
 #endif
 }
 
+/* Return: false if the last reference to the file is gone. */
+static inline bool smc_compat_get_file(struct file *file)
+{
+#ifdef SMC_HAVE_FILE_REF
+	return file_ref_get(&file->f_ref);
+#else
+	return atomic_long_inc_not_zero(&file->f_count);
+#endif
+}
+
 /* AccECN added the argument for flags */
 static inline void smc_compat_send_ack(struct sock *sk)
 {

@@ -2,10 +2,12 @@
 /* Which tables of operations a socket has, TCP's or SMC's; and calls that are in the module */
 
 #include <linux/delay.h>
+#include <linux/file.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <net/sock.h>
 
+#include "../compat/compat.h"
 #include "proto.h"
 #include "sock.h"
 
@@ -89,15 +91,26 @@ bool smc_ops_are_smc(const struct socket *sock)
 /*
  * Give a socket with SMC's operations those of TCP. The socket lock is held. The caller keeps the
  * module by smc_call_begin() or another reference.
+ *
+ * The core reads sock->ops when the last reference to the file is gone. Kernels before 6.6 do so
+ * twice, and may sleep in between. If the table changed there, the core would call TCP's release(),
+ * and drop the reference to the module that this function has dropped. So a socket that is being
+ * closed keeps SMC's table, and smc_release() calls TCP's. The lock keeps the struct file, because
+ * smc_release() waits for it.
  */
 void smc_ops_to_tcp(struct socket *sock)
 {
 	const struct proto_ops *ops = smc_ops_of_tcp(sock->sk);
+	struct file *file = READ_ONCE(sock->file);
 
 	sock_owned_by_me(sock->sk);
+	if (file && !smc_compat_get_file(file))
+		return;
 	__module_get(ops->owner);
 	WRITE_ONCE(sock->ops, ops);
 	module_put(THIS_MODULE);
+	if (file)
+		fput(file);	/* never calls smc_release() itself */
 }
 
 /* The sock is in SMC mode from now on. The socket lock is held. */
