@@ -365,7 +365,10 @@ static bool release_sock_locked(struct socket *sock)
 		RCU_INIT_POINTER(smc->conn.wq, NULL);	/* it is freed with @sock */
 		smc_conn_put(&smc->conn);
 	}
-	/* The core drops the module reference of the table that it has read: SMC's */
+	/*
+	 * Only a socket without a file can have got TCP's table meanwhile, see smc_ops_to_tcp().
+	 * The core drops the module reference of the table that it has read: SMC's
+	 */
 	if (!smc_ops_are_smc(sock))
 		__module_get(THIS_MODULE);
 	return lives_on;

@@ -3,7 +3,7 @@
  * Two clients and no server: their SYNs cross, or a socket is connected to itself. And a client
  * that had a connection over SMC before, and whose next server is TCP. And a request that moves
  * from one listening socket of a port to another. And packet filters that drop or delay SYNs with
- * the SMC option. The streams are exact.
+ * the SMC option, or remove it. The streams are exact.
  */
 
 #include <fcntl.h>

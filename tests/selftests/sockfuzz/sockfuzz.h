@@ -255,10 +255,10 @@ unsigned long watch_rounds(void);
 /* Tells what is wrong, seed and last calls, and ends the process */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* The same about one way of a connection */
+/* The same about bytes that a socket has received, and about one way of a connection */
+bool is_tcp(int fd);
 void fail_with_bytes(int fd, const uint8_t *bytes, size_t len, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
-bool is_tcp(int fd);
 void fail_on(const struct slot *slot, int dir, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
