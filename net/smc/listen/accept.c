@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * listen(), the accept queue, and accept(). child.c takes children from TCP's queue. Each child has
- * its own handshake; when it is over, the child is ready for accept().
- *
- * A child keeps its place in TCP's backlog until accept() returns it, so that as many connections
- * can wait as on a TCP socket. A child whose peer is silent during the handshake is parked: it has
- * no place until the handshake is over, so that silent peers keep no other connection out. The
- * number of parked children has a limit of its own.
+ * listen() and accept(). child.c takes children from TCP's queue, queue.c keeps them for accept().
+ * Each child has its own handshake; when it is over, the child is ready for accept().
  */
 
 #include <linux/module.h>
@@ -21,253 +16,13 @@
 #include "../sock/proto.h"
 #include "listen.h"
 
-#define SILENCE		(HZ / 20)	/* of the peer; then the child is parked */
-#define PARKED_MAX	4096		/* of one listening socket */
-#define ROUND		16		/* children that accept() tests in one call */
-
-static spinlock_t *get_backlog_lock(const struct smc_sock *listener)
-{
-	return &inet_csk(listener->conn.sk)->icsk_accept_queue.rskq_lock;
-}
-
-/*
- * TCP changes its count of the backlog under its lock, too. It ends a child under that lock, and
- * the event calls smc_child_tell_accept(), which takes the lock of the queue. So TCP's lock is
- * taken first.
- */
-static void lock_backlog(struct smc_sock *listener)
-	__acquires(get_backlog_lock(listener)) __acquires(&listener->queue.lock)
-{
-	spin_lock_bh(get_backlog_lock(listener));
-	spin_lock_irq(&listener->queue.lock);
-}
-
-static void unlock_backlog(struct smc_sock *listener)
-	__releases(&listener->queue.lock) __releases(get_backlog_lock(listener))
-{
-	spin_unlock_irq(&listener->queue.lock);
-	spin_unlock_bh(get_backlog_lock(listener));
-}
-
-static void count_backlog_place(struct smc_sock *listener, bool in)
-{
-	lockdep_assert_held(get_backlog_lock(listener));
-	if (in)
-		sk_acceptq_added(listener->conn.sk);
-	else
-		sk_acceptq_removed(listener->conn.sk);
-}
-
-/* Initialize the queue of a socket that may listen */
-void smc_accept_init_queue(struct smc_sock *smc)
-{
-	struct smc_accept_queue *q = &smc->queue;
-
-	mutex_init(&q->step_mutex);
-	spin_lock_init(&q->lock);
-	INIT_LIST_HEAD(&q->children);
-	q->ready = RB_ROOT_CACHED;
-	INIT_LIST_HEAD(&q->due);
-	INIT_LIST_HEAD(&q->acceptors);
-}
-
-/*
- * Add a child that TCP has accepted. The caller holds queue.step_mutex of the listener. The queue
- * gets the caller's reference to the child.
- *
- * Return: false if the listener does not listen any more: then the caller keeps the reference.
- */
-bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	struct smc_accept_queue *q = &listener->queue;
-	bool added;
-
-	lock_backlog(listener);
-	added = !q->ended;
-	if (added) {
-		smc_conn_get(&listener->conn);
-		WRITE_ONCE(child->listener, listener);
-		list_add_tail(&child->child, &q->children);
-		child->serial = q->serial++;
-		WRITE_ONCE(q->nr, q->nr + 1);
-		count_backlog_place(listener, true);
-	}
-	unlock_backlog(listener);
-	return added;
-}
-
-static void unlink_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	struct smc_accept_queue *q = &listener->queue;
-
-	list_del_init(&child->child);
-	if (!RB_EMPTY_NODE(&child->ready)) {
-		rb_erase_cached(&child->ready, &q->ready);
-		RB_CLEAR_NODE(&child->ready);
-	}
-	list_del_init(&child->due);
-	WRITE_ONCE(q->nr, q->nr - 1);
-	if (child->parked)
-		q->parked--;
-	else
-		count_backlog_place(listener, false);
-}
-
-/*
- * A child stays as it is if it is not in the queue any more, or if PARKED_MAX children are parked
- */
-static void park_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	struct smc_accept_queue *q = &listener->queue;
-
-	lock_backlog(listener);
-	if (!list_empty(&child->child) && q->parked < PARKED_MAX) {
-		WRITE_ONCE(child->parked, true);
-		q->parked++;
-		count_backlog_place(listener, false);
-	}
-	unlock_backlog(listener);
-}
-
-/* The handshake is over: the child counts in the backlog, as on a TCP socket */
-static void unpark_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	lockdep_assert_held(&listener->queue.lock);
-	if (!child->parked)
-		return;
-	WRITE_ONCE(child->parked, false);
-	listener->queue.parked--;
-	count_backlog_place(listener, true);
-}
-
-/*
- * The peer's next message has not come: park a child whose peer is silent for SILENCE. The socket
- * may be no child; its state is SMC_SOCK_HANDSHAKE, and its lock is held. The caller has read all
- * bytes that have come, because a busy machine does not make a peer silent. Does not sleep.
- *
- * Return: jiffies when to test again: when the child is to be parked, or at the deadline.
- */
-unsigned long smc_accept_park_silent(struct smc_sock *smc)
-{
-	unsigned long silent = smc->hs->since + SILENCE;
-
-	if (!smc->listener || READ_ONCE(smc->parked))
-		return smc->hs->deadline;
-	if (time_before(jiffies, silent))
-		return silent;
-	park_child(smc->listener, smc);
-	return READ_ONCE(smc->parked) ? smc->hs->deadline : jiffies + SILENCE;
-}
-
-/*
- * Take a child out of the queue.
- *
- * Return: false if another caller has done so; otherwise the caller calls
- * smc_accept_release_child().
- */
-bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	bool taken = false;
-
-	lock_backlog(listener);
-	if (!list_empty(&child->child)) {
-		unlink_child(listener, child);
-		taken = true;
-	}
-	unlock_backlog(listener);
-	return taken;
-}
-
-/*
- * Separate a child from its listener, after it was taken out of the queue. The socket lock of the
- * child is held. Drops the references of smc_accept_add_child(): the caller has others, or does not
- * use the two sockets any more.
- */
-void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	WRITE_ONCE(child->listener, NULL);
-	/* A kworker takes the step that was left to accept() */
-	if (smc_sock_change_stepper(child, SMC_STEP_DECLINE) == SMC_STEPPER_QUEUE_WORK)
-		smc_sock_queue_work(child, 0);
-	smc_conn_put(&listener->conn);
-	smc_conn_put(&child->conn);
-}
-
-static bool is_older_child(struct rb_node *a, const struct rb_node *b)
-{
-	const struct smc_sock *child = rb_entry(a, struct smc_sock, ready);
-	const struct smc_sock *other = rb_entry(b, struct smc_sock, ready);
-
-	return (s32)(child->serial - other->serial) < 0;
-}
-
-/*
- * Children are in the order in which TCP accepted them, as programs expect. Handshakes run side by
- * side, so a child may be ready before an older one. A peer chooses the order of its handshakes and
- * interrupts are off, hence a tree.
- */
-static void queue_ready_child(struct smc_accept_queue *q, struct smc_sock *child)
-{
-	lockdep_assert_held(&q->lock);
-	rb_add_cached(&child->ready, &q->ready, is_older_child);
-}
-
-static struct smc_sock *find_first_ready(const struct smc_accept_queue *q)
-{
-	lockdep_assert_held(&q->lock);
-	return rb_entry_safe(rb_first_cached(&q->ready), struct smc_sock, ready);
-}
-
-/*
- * The handshake of a child in the queue is over, with this outcome. The socket lock of the child is
- * held; the caller has a reference.
- */
-void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
-{
-	struct smc_sock *listener = child->listener;
-
-	if (outcome == SMC_FAILED) {
-		if (smc_accept_remove_child(listener, child)) {
-			smc_close_child(child);
-			smc_accept_release_child(listener, child);
-		}
-		return;
-	}
-	lock_backlog(listener);
-	if (!list_empty(&child->child)) {
-		unpark_child(listener, child);
-		queue_ready_child(&listener->queue, child);
-	}
-	unlock_backlog(listener);
-	smc_conn_wake_readers(&listener->conn);
-}
-
-/* Take the first child of a list out of the queue, with the reference of smc_accept_add_child() */
-static struct smc_sock *pop_child(struct smc_sock *listener, bool ready)
-{
-	struct smc_accept_queue *q = &listener->queue;
-	struct smc_sock *child;
-
-	lock_backlog(listener);
-	if (ready)
-		child = find_first_ready(q);
-	else
-		child = list_first_entry_or_null(&q->children, struct smc_sock, child);
-	if (child)
-		unlink_child(listener, child);
-	unlock_backlog(listener);
-	return child;
-}
+#define ROUND		16		/* children that accept() steps in one call */
 
 /* From now on no child is taken from TCP's queue: TCP decides what becomes of these children */
 static void stop_listening(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
-
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
-	spin_lock_irq(&q->lock);
-	WRITE_ONCE(q->ended, true);
-	spin_unlock_irq(&q->lock);
+	smc_accept_end_queue(listener);
 }
 
 static void end_children(struct smc_sock *listener)
@@ -275,7 +30,7 @@ static void end_children(struct smc_sock *listener)
 	struct smc_sock *child;
 	struct sock *sk;
 
-	while ((child = pop_child(listener, false))) {
+	while ((child = smc_accept_pop_child(listener, false))) {
 		smc_conn_get(&child->conn);
 		sk = child->conn.sk;
 		lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
@@ -383,11 +138,16 @@ static struct smc_sock *prepare_listener(struct socket *sock, bool *is_new)
  * TCP listens, or has refused; and another thread may have connected the socket meanwhile. If a
  * parallel call failed, it has detached the struct: then the socket listens as TCP.
  */
-static void finish_listen(struct socket *sock, struct smc_sock *smc, bool is_new, int err)
+static void finish_listen(struct socket *sock, struct smc_sock *smc, int backlog, bool is_new,
+			  int err)
 {
 	if (!smc_sk(sock->sk) && sock->sk->sk_state == TCP_LISTEN && smc_ops_are_smc(sock))
 		smc_ops_to_tcp(sock);
-	if (smc_sk(sock->sk) != smc || smc->state != SMC_SOCK_INIT)
+	if (smc_sk(sock->sk) != smc)
+		return;
+	if (sock->sk->sk_state == TCP_LISTEN && !err)
+		smc_accept_set_backlog(smc, backlog);
+	if (smc->state != SMC_SOCK_INIT)
 		return;
 	if (sock->sk->sk_state == TCP_LISTEN) {
 		smc_syn_delay_acks(smc);
@@ -411,11 +171,11 @@ static void finish_listen(struct socket *sock, struct smc_sock *smc, bool is_new
  */
 static bool change_backlog(struct socket *sock, int backlog)
 {
-	const struct smc_sock *smc = smc_sk(sock->sk);
+	struct smc_sock *smc = smc_sk(sock->sk);
 
 	if (!smc || smc->state != SMC_SOCK_LISTEN || sock->sk->sk_state != TCP_LISTEN)
 		return false;
-	WRITE_ONCE(sock->sk->sk_max_ack_backlog, backlog);
+	smc_accept_set_backlog(smc, backlog);
 	return true;
 }
 
@@ -439,7 +199,7 @@ static int listen_as_smc(struct socket *sock, int backlog)
 	if (!smc)
 		return err;
 	lock_sock(sk);
-	finish_listen(sock, smc, is_new, err);
+	finish_listen(sock, smc, backlog, is_new, err);
 	release_sock(sk);
 	smc_conn_put(&smc->conn);
 	return err;
@@ -466,32 +226,6 @@ int smc_listen(struct socket *sock, int backlog)
 		err = smc_ops_of_tcp(sock->sk)->listen(sock, backlog);
 	smc_call_end(has_module);
 	return err;
-}
-
-/*
- * Find a child that is older than the first ready one, and that has a step due or an owner. It is
- * about to be ready, and TCP would return it first. Only the next ROUND older children are tested,
- * because thousands of children may be silent.
- *
- * Return: the oldest such child, with a reference, or NULL.
- */
-static struct smc_sock *find_overtaken_child(struct smc_sock *listener)
-{
-	struct smc_accept_queue *q = &listener->queue;
-	struct smc_sock *child, *found = NULL;
-	unsigned int i;
-
-	spin_lock_irq(&q->lock);
-	child = find_first_ready(q);
-	for (i = 0; child && i < ROUND && !list_is_first(&child->child, &q->children); i++) {
-		child = list_prev_entry(child, child);
-		if (smc_sock_step_is_due(child) || sock_owned_by_user_nocheck(child->conn.sk))
-			found = child;
-	}
-	if (found)
-		smc_conn_get(&found->conn);
-	spin_unlock_irq(&q->lock);
-	return found;
 }
 
 /* Under the lock that the owner releases, so the owner sees this task on its wait queue */
@@ -522,7 +256,7 @@ static void step_overtaken_children(struct smc_sock *listener)
 	unsigned int i;
 
 	for (i = 0; i < ROUND; i++) {
-		child = find_overtaken_child(listener);
+		child = smc_accept_find_overtaken(listener);
 		if (!child)
 			break;
 		wait_for_child_owner(child);
@@ -576,7 +310,7 @@ static void pass_on_steps(struct smc_sock *listener)
 
 static struct sock *pop_ready_sock(struct smc_sock *listener, struct smc_sock **child)
 {
-	*child = pop_child(listener, true);
+	*child = smc_accept_pop_child(listener, true);
 	return *child ? (*child)->conn.sk : NULL;
 }
 

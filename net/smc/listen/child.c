@@ -239,6 +239,14 @@ static bool has_accept_enough(const struct smc_sock *listener, struct sock **tcp
 	       (*tcp_child || smc_accept_has_ready(listener) || signal_pending(current));
 }
 
+/* Once the listener has ended, its sock may listen again, and have children of another listener */
+static bool may_adopt_child(struct smc_sock *listener)
+{
+	return !READ_ONCE(listener->queue.ended) &&
+	       !reqsk_queue_empty(&inet_csk(listener->conn.sk)->icsk_accept_queue) &&
+	       smc_accept_has_place(listener);
+}
+
 /* A connection without SMC needs no handshake. Older children come first. */
 static bool is_next_without_smc(const struct smc_sock *listener, const struct sock *sk)
 {
@@ -255,7 +263,7 @@ static bool is_next_without_smc(const struct smc_sock *listener, const struct so
  * the last few, which saves task switches. The work of each other child takes its steps, so that
  * processors share the children of a busy listener.
  *
- * Return: whether TCP's queue may have more.
+ * Return: whether more can be taken.
  */
 static bool adopt_children(struct smc_sock *listener, struct sock **tcp_child)
 {
@@ -265,8 +273,7 @@ static bool adopt_children(struct smc_sock *listener, struct sock **tcp_child)
 	unsigned int i;
 
 	for (i = 0; i < ROUND && !has_accept_enough(listener, tcp_child); i++) {
-		/* The sock may listen again by now, and have other children */
-		if (READ_ONCE(listener->queue.ended))
+		if (!may_adopt_child(listener))
 			break;
 		smc_work_forget_throttling();
 		sk = dequeue_tcp_child(listener->conn.sk);
@@ -288,7 +295,7 @@ static bool adopt_children(struct smc_sock *listener, struct sock **tcp_child)
 			queue_child_step(child, 0);
 	}
 	step_own_children(own, i);
-	return !reqsk_queue_empty(&inet_csk(listener->conn.sk)->icsk_accept_queue);
+	return may_adopt_child(listener);
 }
 
 /* The listener of the socket, or the socket itself, if its accept() takes steps. Any context. */

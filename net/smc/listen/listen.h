@@ -23,9 +23,16 @@ static inline bool smc_accept_step_is_due(const struct smc_sock *listener)
 /* accept.c */
 int smc_listen(struct socket *sock, int backlog);
 int smc_accept(struct socket *sock, struct socket *newsock, int flags);
+
+/* queue.c */
+void smc_accept_set_backlog(struct smc_sock *listener, int backlog);
+bool smc_accept_has_place(struct smc_sock *listener);
 bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child);
 bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child);
+struct smc_sock *smc_accept_pop_child(struct smc_sock *listener, bool ready);
+struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener);
+void smc_accept_end_queue(struct smc_sock *listener);
 
 /* child.c */
 void smc_child_fall_back(struct smc_sock *listener, struct sock *sk);

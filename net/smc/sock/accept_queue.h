@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
+#define SMC_PARKED_MAX	4096	/* children of one listener; then new connections are TCP */
+
 /**
  * struct smc_acceptor - an accept() call that waits
  * @list: in smc_accept_queue.acceptors
@@ -24,11 +26,11 @@ struct smc_acceptor {
  * struct smc_accept_queue - children of a listening socket
  * @step_mutex: held while accept() or a kworker takes children from TCP's queue, or takes steps of
  *	children; never inside of a socket lock. A kworker does not wait for it
- * @lock: protects the lists, @ended, @nr, @serial and @parked. Interrupts are off, because TCP
- *	wakes smc_sock.wq with interrupts off
+ * @lock: protects the lists, @ended, @nr, @serial, @parked, @backlog, @is_held, and the lowered
+ *	sk_max_ack_backlog. Interrupts are off, because TCP wakes smc_sock.wq with interrupts off
  * @ended: the socket does not listen any more: no child may be added
- * @children: all children, in handshake or ready; each has a place in TCP's backlog unless it is
- *	parked
+ * @children: all children, in handshake or ready; each has a place in the backlog unless it is
+ *	parked, as it may also be when it is ready
  * @ready: children that accept() can return, by smc_sock.serial
  * @due: children whose next step accept() takes
  * @incoming: TCP's queue may have children; also written without @lock
@@ -37,7 +39,9 @@ struct smc_acceptor {
  *	accept() call that waits; cleared by poll() and by smc_child_accept_overdue(), without @lock
  * @nr: number of @children
  * @serial: number of children that were ever added
- * @parked: number of children without a place in TCP's backlog
+ * @parked: number of children without a place in the backlog
+ * @backlog: what the program has asked for in listen()
+ * @is_held: no child was taken from TCP's queue because there was no place
  */
 struct smc_accept_queue {
 	struct mutex step_mutex;	/* see above */
@@ -52,6 +56,8 @@ struct smc_accept_queue {
 	unsigned int nr;
 	u32 serial;
 	unsigned int parked;
+	u32 backlog;
+	bool is_held;
 };
 
 #endif /* _NET_SMC_SOCK_ACCEPT_QUEUE_H */

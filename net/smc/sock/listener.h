@@ -18,10 +18,13 @@ static inline bool smc_listen_is_over(const struct smc_sock *smc)
 	return smc_listen_is_killed(smc) || smc_sock_is_taken(smc->conn.sk);
 }
 
-/* accept.c */
+/* queue.c */
 void smc_accept_init_queue(struct smc_sock *smc);
+void smc_accept_limit_tcp(struct smc_sock *listener);
 unsigned long smc_accept_park_silent(struct smc_sock *smc);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);
+
+/* accept.c */
 void smc_listen_end(struct smc_sock *listener);
 void smc_listen_hand_over(struct smc_sock *listener);
 

@@ -121,6 +121,7 @@ void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
 
 static void queue_listener_step(struct smc_sock *listener)
 {
+	smc_accept_limit_tcp(listener);
 	if (smc_caller_work_add(listener))
 		return;
 	if (smc_listen_is_over(listener) || !smc_child_tell_accept(listener))

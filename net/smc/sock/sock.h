@@ -77,6 +77,7 @@ enum smc_sock_state {
  * @due: in smc_accept_queue.due
  * @serial: smc_accept_queue.serial when TCP had accepted the child; constant
  * @parked: the child is counted in smc_accept_queue.parked
+ * @silent_since: jiffies when the peer of a parked child became silent
  * @reason: enum smc_reason of the fallback. A child has it from the beginning if the SYNs are the
  *	reason
  * @peer_diagnosis: diagnosis in the peer's Decline, or 0
@@ -117,6 +118,7 @@ struct smc_sock {
 	struct list_head due;
 	u32 serial;
 	bool parked;
+	unsigned long silent_since;
 	u32 reason;
 	u32 peer_diagnosis;
 	struct smc_listed listed;

@@ -107,21 +107,30 @@ void smc_syn_handle_timer(struct smc_sock *smc)
 	bh_unlock_sock(sk);
 }
 
+/*
+ * The peers of too many children are silent, or, with limit_handshake, children that accept() has
+ * not returned take more than half of the backlog
+ */
+static bool has_too_many_children(const struct smc_sock *listener)
+{
+	const struct smc_accept_queue *q = &listener->queue;
+
+	if (READ_ONCE(q->parked) >= SMC_PARKED_MAX)
+		return true;
+	return (listener->limit_handshake || READ_ONCE(listener->conn.sn->knobs.limit_handshake)) &&
+	       READ_ONCE(q->nr) > READ_ONCE(q->backlog) / 2;
+}
+
+/* A kernel service that has taken the socket gets TCP connections. TCP calls this for each SYN. */
 static bool is_handshake_congested(const struct sock *sk)
 {
 	const struct smc_sock *smc;
 	bool congested;
 
-	/*
-	 * A kernel service that has taken the socket gets TCP connections. The limit applies when
-	 * children that accept() has not returned take more than half of the backlog.
-	 */
 	rcu_read_lock();
 	smc = smc_sk(sk);
 	congested = smc_sock_is_taken(sk) || may_give_away(sk) ||
-		    (smc && (smc->limit_handshake ||
-			     READ_ONCE(smc_net(sock_net(sk))->knobs.limit_handshake)) &&
-		     READ_ONCE(smc->queue.nr) > READ_ONCE(sk->sk_max_ack_backlog) / 2);
+		    (smc && has_too_many_children(smc));
 	rcu_read_unlock();
 	return congested;
 }

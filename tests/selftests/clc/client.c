@@ -752,6 +752,7 @@ TEST(silent_crowd_beyond_backlog, HOSTILE)
 	long after;
 
 	set_handshake_timeout(600);	/* no place is given back for that */
+	set_sysctl("net/smc/syn_retry_time", 0);	/* the next SYN has the option, too */
 	good_connection(listener);
 	for (i = 0; i < 10; i++)
 		attacker_connect(listener);
@@ -760,6 +761,24 @@ TEST(silent_crowd_beyond_backlog, HOSTILE)
 		FAIL("a connection takes %ld ms beside 10 silent ones", after);
 	for (i = 0; i < 20; i++)
 		good_connection(listener);
+}
+
+/* Where all places are taken, a silent client gives up its place soon */
+TEST(silent_in_last_place, HOSTILE)
+{
+	int listener = listen_any(0), i;
+	long alone = good_connections(listener), beside = 1000, took;
+
+	set_sysctl("net/smc/syn_retry_time", 0);	/* a SYN may find no place */
+	for (i = 0; i < 10; i++) {
+		attacker_connect(listener);
+		usleep(10000);
+		took = good_connection(listener);
+		if (took < beside)
+			beside = took;
+	}
+	if (beside > alone + 25)	/* alone it would have kept the place for 50 ms */
+		FAIL("a connection takes %ld ms, and %ld ms after a silent one", alone, beside);
 }
 
 /* The application goes away while handshakes are under way */

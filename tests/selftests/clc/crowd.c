@@ -13,7 +13,8 @@
 #include "forge.h"
 
 #define CROWD		5000	/* the environment variable CROWD lowers it */
-#define LISTENERS	2	/* each can have 4096 parked handshakes */
+#define LISTENERS	2	/* each can have PARKED_MAX parked handshakes */
+#define PARKED_MAX	4096	/* then new connections are TCP */
 #define ADDRESSES	24	/* so that limits of one address do not matter */
 #define SAMPLES		200
 #define TRIES		5
@@ -76,18 +77,24 @@ static long connect_time(int listener, int *tcp)
 	return took[SAMPLES * 99 / 100];
 }
 
-static void start_crowd(int good)
+static void allow_crowd(void)
 {
 	struct rlimit files = { CROWD + 1000, CROWD + 1000 };
+
+	OK(setrlimit(RLIMIT_NOFILE, &files));
+	set_sysctl("net/core/somaxconn", CROWD);
+	set_sysctl("net/ipv4/tcp_max_syn_backlog", CROWD);
+	set_handshake_timeout(600);
+}
+
+static void start_crowd(int good)
+{
 	const char *fewer = getenv("CROWD");
 	int i, tcp;
 
 	crowd_size = fewer ? atoi(fewer) : CROWD;
 	TRUE(crowd_size > 0 && crowd_size <= CROWD);
-	OK(setrlimit(RLIMIT_NOFILE, &files));
-	set_sysctl("net/core/somaxconn", CROWD);
-	set_sysctl("net/ipv4/tcp_max_syn_backlog", CROWD);
-	set_handshake_timeout(600);
+	allow_crowd();
 	learn_device(&dev);
 	dev.peer_id[7] ^= 1;	/* a link group of its own, see Documentation/security.rst */
 	for (i = 0; i < LISTENERS; i++)
@@ -188,6 +195,53 @@ static void begin_proposal_of_many(int i)
 	crowd[i] = attacker_connect_from(address, listeners[i % LISTENERS]);
 	become_peer(i);
 	propose_on(i);
+}
+
+/* A new client. Return: whether its connection is TCP. */
+static bool becomes_tcp(int listener)
+{
+	int client = connect_to(listener), server = accept_from(listener);
+	bool tcp = is_tcp(client);
+
+	send_text(client, "ping");
+	expect_text(server, "ping");
+	close(client);
+	close(server);
+	return tcp;
+}
+
+/*
+ * A listening socket with as many silent clients as can be parked serves others over TCP, also one
+ * that is silent. When all silent ones decline, accept() returns them.
+ */
+TEST(crowd_of_one_listener, LIMIT)
+{
+	int listener, client, server, i;
+	struct addr to;
+
+	allow_crowd();
+	listener = listen_any(CROWD);
+	to = target_of(listener);
+	for (i = 0; i < PARKED_MAX; i++)
+		crowd[i] = attacker_connect(listener);
+	while (!becomes_tcp(listener))	/* the last ones are parked after 50 ms */
+		;
+	client = attacker_socket();
+	OK(connect(client, &to.sa, to.len));
+	EQ(attacker_has_agreed(client), false);
+	server = accept_from(listener);
+	TRUE(is_tcp(server));
+	close(client);
+	close(server);
+
+	decline(&msg, DECLINE_LONG, 0x03030000);
+	for (i = 0; i < PARKED_MAX; i++)
+		attacker_send(crowd[i], &msg);
+	for (i = 0; i < PARKED_MAX; i++)
+		close(accept_from(listener));
+	for (i = 0; i < PARKED_MAX; i++)
+		close(crowd[i]);
+	EQ(becomes_tcp(listener), false);
 }
 
 /* Half of a Proposal: it has to be kept until the rest comes */

@@ -46,8 +46,13 @@ int attacker_connect_from(const char *address, int listener)
 		OK(bind(fd, &from.sa, from.len));
 	}
 	OK(connect(fd, &to.sa, to.len));
-	EQ(synopt(fd, SMC_SYNOPT_AGREED), 1);
+	EQ(attacker_has_agreed(fd), true);
 	return fd;
+}
+
+bool attacker_has_agreed(int fd)
+{
+	return synopt(fd, SMC_SYNOPT_AGREED);
 }
 
 int attacker_listen(void)

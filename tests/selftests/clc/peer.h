@@ -42,6 +42,7 @@ void set_handshake_timeout(int seconds);
 int attacker_socket(void);
 int attacker_connect(int listener);
 int attacker_connect_from(const char *address, int listener);	/* NULL: any */
+bool attacker_has_agreed(int fd);	/* did both SYNs have the option? */
 int attacker_listen(void);
 void attacker_send(int fd, const struct msg *msg);
 void attacker_end(int fd);	/* no more is to come */

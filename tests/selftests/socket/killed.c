@@ -71,6 +71,20 @@ TEST(killed_listener_wakes_all)
 	EQ(socket_error(listener), ECONNABORTED);
 }
 
+/* TCP warns if it ends a listening socket whose count of connections is not 0 */
+TEST(killed_listener_resets_connections)
+{
+	int listener = listen_any(1), client[2], i;
+	char byte;
+
+	for (i = 0; i < 2; i++)
+		client[i] = connect_to(listener);
+	kill_listener(listener);
+	for (i = 0; i < 2; i++)
+		FAILS(recv(client[i], &byte, 1, 0), ECONNRESET);
+	FAILS(accept(listener, NULL, NULL), EINVAL);
+}
+
 TEST(killed_listener_wakes_poll)
 {
 	struct worker poller;

@@ -157,12 +157,28 @@ int connect_to(int listener)
 	return fd;
 }
 
+/*
+ * An SMC socket has one place more, in TCP's queue. An SMC client that takes it waits there, but a
+ * TCP client is connected: so another client takes that place, and gives up.
+ */
+static void take_last_place(int listener)
+{
+	int client = new_socket(variant->server);
+	struct addr to = target_of(listener);
+
+	nonblock(client);
+	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
+	close(client);
+}
+
 int listen_full(int *waiting)
 {
 	int listener = listen_any(0);
 
 	*waiting = connect_to(listener);
 	wait_events(listener, POLLIN);	/* it has found its place, where it stays */
+	if (is_tcp(*waiting) && !is_tcp(listener))
+		take_last_place(listener);
 	return listener;
 }
 

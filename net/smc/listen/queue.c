@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The accept queue: children that accept() has not returned, and their places in the backlog.
+ *
+ * A child has a place until accept() returns it, so that as many connections can wait as on a TCP
+ * socket. A child whose peer is silent during the handshake is parked: it has no place until the
+ * handshake is over, so that silent peers keep no other connection out. If SMC_PARKED_MAX children
+ * are parked, new connections are TCP: see smc_syn_offer().
+ */
+
+#include "../conn/close.h"
+#include "listen.h"
+
+#define ROUND		16		/* children that accept() tests in one call */
+#define SILENCE		(HZ / 20)	/* of the peer; then the child is parked */
+#define SILENCE_FULL	(HZ / 100)	/* the same, if all places are taken */
+
+/* As TCP: there is one place more than the program has asked for */
+static bool is_full(const struct smc_accept_queue *q)
+{
+	return READ_ONCE(q->nr) - READ_ONCE(q->parked) > READ_ONCE(q->backlog);
+}
+
+static u32 get_tcp_limit(const struct smc_sock *listener)
+{
+	const struct smc_accept_queue *q = &listener->queue;
+	u32 waiting = READ_ONCE(listener->conn.sk->sk_ack_backlog);
+	u32 places = READ_ONCE(q->nr) - READ_ONCE(q->parked);
+	u32 backlog = READ_ONCE(q->backlog);
+
+	if ((u64)places + waiting <= backlog || !waiting)
+		return backlog;
+	return min(backlog, waiting - 1);
+}
+
+/*
+ * Children of the module and those in TCP's queue share the places of the backlog. TCP compares the
+ * number in its own queue, sk_ack_backlog, with sk_max_ack_backlog, which also limits the requests
+ * whose handshake of TCP is under way. So the limit is what the program has asked for, unless all
+ * places are taken and TCP's queue is not empty: then it is just below the number in that queue.
+ *
+ * sk_ack_backlog is TCP's: inet_csk_listen_stop() expects 0 when its own queue is empty.
+ */
+static void update_tcp_limit(struct smc_sock *listener)
+{
+	u32 limit;
+
+	lockdep_assert_held(&listener->queue.lock);
+	if (listener->queue.ended)
+		return;
+	limit = get_tcp_limit(listener);
+	if (limit != READ_ONCE(listener->conn.sk->sk_max_ack_backlog))
+		WRITE_ONCE(listener->conn.sk->sk_max_ack_backlog, limit);
+}
+
+/*
+ * TCP may have put a child into its queue. The caller has a reference, or is in an RCU read-side
+ * critical section. Any context; does not sleep.
+ */
+void smc_accept_limit_tcp(struct smc_sock *listener)
+{
+	unsigned long flags;
+
+	if (get_tcp_limit(listener) == READ_ONCE(listener->conn.sk->sk_max_ack_backlog))
+		return;
+	spin_lock_irqsave(&listener->queue.lock, flags);
+	update_tcp_limit(listener);
+	spin_unlock_irqrestore(&listener->queue.lock, flags);
+}
+
+/*
+ * May a child be taken from TCP's queue? If not, the one that frees a place makes it due
+ * (unlock_freed_place()).
+ */
+bool smc_accept_has_place(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool has_place;
+
+	if (!is_full(q))
+		return true;
+	spin_lock_irq(&q->lock);
+	has_place = !is_full(q);
+	q->is_held = !has_place && !q->ended;
+	spin_unlock_irq(&q->lock);
+	return has_place;
+}
+
+/* The caller has freed a place, or may have. It has a reference. */
+static void unlock_freed_place(struct smc_sock *listener)
+	__releases(&listener->queue.lock)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool resume = q->is_held && !is_full(q);
+
+	update_tcp_limit(listener);
+	if (resume)
+		q->is_held = false;
+	spin_unlock_irq(&q->lock);
+	if (resume)
+		smc_sock_event(listener);
+}
+
+/* listen() has been called. The socket lock is held. */
+void smc_accept_set_backlog(struct smc_sock *listener, int backlog)
+{
+	spin_lock_irq(&listener->queue.lock);
+	WRITE_ONCE(listener->queue.backlog, backlog);
+	unlock_freed_place(listener);
+}
+
+/* Initialize the queue of a socket that may listen */
+void smc_accept_init_queue(struct smc_sock *smc)
+{
+	struct smc_accept_queue *q = &smc->queue;
+
+	mutex_init(&q->step_mutex);
+	spin_lock_init(&q->lock);
+	INIT_LIST_HEAD(&q->children);
+	q->ready = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&q->due);
+	INIT_LIST_HEAD(&q->acceptors);
+}
+
+/*
+ * Add a child that TCP has accepted. The caller holds queue.step_mutex of the listener. The queue
+ * gets the caller's reference to the child.
+ *
+ * Return: false if the listener does not listen any more: then the caller keeps the reference.
+ */
+bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool added;
+
+	spin_lock_irq(&q->lock);
+	added = !q->ended;
+	if (added) {
+		smc_conn_get(&listener->conn);
+		WRITE_ONCE(child->listener, listener);
+		list_add_tail(&child->child, &q->children);
+		child->serial = q->serial++;
+		WRITE_ONCE(q->nr, q->nr + 1);
+		update_tcp_limit(listener);
+	}
+	spin_unlock_irq(&q->lock);
+	return added;
+}
+
+static void unlink_child(struct smc_accept_queue *q, struct smc_sock *child)
+{
+	lockdep_assert_held(&q->lock);
+	list_del_init(&child->child);
+	if (!RB_EMPTY_NODE(&child->ready)) {
+		rb_erase_cached(&child->ready, &q->ready);
+		RB_CLEAR_NODE(&child->ready);
+	}
+	list_del_init(&child->due);
+	WRITE_ONCE(q->nr, q->nr - 1);
+	if (child->parked)
+		WRITE_ONCE(q->parked, q->parked - 1);
+}
+
+/* A child that is not in the queue any more stays as it is. The peer is silent since @since. */
+static void park_child(struct smc_sock *listener, struct smc_sock *child, unsigned long since)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	spin_lock_irq(&q->lock);
+	if (!list_empty(&child->child)) {
+		WRITE_ONCE(child->parked, true);
+		child->silent_since = since;
+		WRITE_ONCE(q->parked, q->parked + 1);
+	}
+	unlock_freed_place(listener);
+}
+
+/*
+ * The handshake is over: the child has a place, as on a TCP socket. But thousands of peers may end
+ * a silence at once. If all places are taken, they get none, because they would keep others out
+ * until accept() has returned all of them.
+ */
+static void unpark_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	lockdep_assert_held(&q->lock);
+	if (!child->parked)
+		return;
+	if (is_full(q) && time_after(jiffies, child->silent_since + SILENCE))
+		return;
+	WRITE_ONCE(child->parked, false);
+	WRITE_ONCE(q->parked, q->parked - 1);
+	update_tcp_limit(listener);
+}
+
+/*
+ * The peer's next message has not come: park a child whose peer is silent for SILENCE, or for
+ * SILENCE_FULL if all places are taken. The socket may be no child; its state is
+ * SMC_SOCK_HANDSHAKE, and its lock is held. The caller has read all bytes that have come, because a
+ * busy machine does not make a peer silent. Does not sleep.
+ *
+ * Return: jiffies when to test again: when the child may be parked, or at the deadline.
+ */
+unsigned long smc_accept_park_silent(struct smc_sock *smc)
+{
+	unsigned long since = smc->hs->since;
+	unsigned long silence = jiffies - since;
+
+	if (!smc->listener || READ_ONCE(smc->parked))
+		return smc->hs->deadline;
+	if (silence < SILENCE_FULL || (silence < SILENCE && !is_full(&smc->listener->queue)))
+		return since + clamp(2 * silence, SILENCE_FULL, SILENCE);
+	park_child(smc->listener, smc, since);
+	return smc->hs->deadline;
+}
+
+/*
+ * Take a child out of the queue.
+ *
+ * Return: false if another caller has done so; otherwise the caller calls
+ * smc_accept_release_child().
+ */
+bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool taken = false;
+
+	spin_lock_irq(&q->lock);
+	if (!list_empty(&child->child)) {
+		unlink_child(q, child);
+		taken = true;
+	}
+	unlock_freed_place(listener);
+	return taken;
+}
+
+/*
+ * Separate a child from its listener, after it was taken out of the queue. The socket lock of the
+ * child is held. Drops the references of smc_accept_add_child(): the caller has others, or does not
+ * use the two sockets any more.
+ */
+void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	WRITE_ONCE(child->listener, NULL);
+	/* A kworker takes the step that was left to accept() */
+	if (smc_sock_change_stepper(child, SMC_STEP_DECLINE) == SMC_STEPPER_QUEUE_WORK)
+		smc_sock_queue_work(child, 0);
+	smc_conn_put(&listener->conn);
+	smc_conn_put(&child->conn);
+}
+
+static bool is_older_child(struct rb_node *a, const struct rb_node *b)
+{
+	const struct smc_sock *child = rb_entry(a, struct smc_sock, ready);
+	const struct smc_sock *other = rb_entry(b, struct smc_sock, ready);
+
+	return (s32)(child->serial - other->serial) < 0;
+}
+
+/*
+ * Children are in the order in which TCP accepted them, as programs expect. Handshakes run side by
+ * side, so a child may be ready before an older one. A peer chooses the order of its handshakes and
+ * interrupts are off, hence a tree.
+ */
+static void queue_ready_child(struct smc_accept_queue *q, struct smc_sock *child)
+{
+	lockdep_assert_held(&q->lock);
+	rb_add_cached(&child->ready, &q->ready, is_older_child);
+}
+
+static struct smc_sock *find_first_ready(const struct smc_accept_queue *q)
+{
+	lockdep_assert_held(&q->lock);
+	return rb_entry_safe(rb_first_cached(&q->ready), struct smc_sock, ready);
+}
+
+/*
+ * The handshake of a child in the queue is over, with this outcome. The socket lock of the child is
+ * held; the caller has a reference.
+ */
+void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
+{
+	struct smc_sock *listener = child->listener;
+
+	if (outcome == SMC_FAILED) {
+		if (smc_accept_remove_child(listener, child)) {
+			smc_close_child(child);
+			smc_accept_release_child(listener, child);
+		}
+		return;
+	}
+	spin_lock_irq(&listener->queue.lock);
+	if (!list_empty(&child->child)) {
+		unpark_child(listener, child);
+		queue_ready_child(&listener->queue, child);
+	}
+	spin_unlock_irq(&listener->queue.lock);
+	smc_conn_wake_readers(&listener->conn);
+}
+
+/*
+ * Take a child out of the queue: the first one, or the first one that is ready. The caller gets the
+ * reference of smc_accept_add_child().
+ *
+ * Return: the child, or NULL.
+ */
+struct smc_sock *smc_accept_pop_child(struct smc_sock *listener, bool ready)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child;
+
+	spin_lock_irq(&q->lock);
+	if (ready)
+		child = find_first_ready(q);
+	else
+		child = list_first_entry_or_null(&q->children, struct smc_sock, child);
+	if (child)
+		unlink_child(q, child);
+	unlock_freed_place(listener);
+	return child;
+}
+
+/*
+ * Find a child that is older than the first ready one, and that has a step due or an owner. It is
+ * about to be ready, and TCP would return it first. Only the next ROUND older children are tested,
+ * because thousands of children may be silent.
+ *
+ * Return: the oldest such child, with a reference, or NULL.
+ */
+struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_sock *child, *found = NULL;
+	unsigned int i;
+
+	spin_lock_irq(&q->lock);
+	child = find_first_ready(q);
+	for (i = 0; child && i < ROUND && !list_is_first(&child->child, &q->children); i++) {
+		child = list_prev_entry(child, child);
+		if (smc_sock_step_is_due(child) || sock_owned_by_user_nocheck(child->conn.sk))
+			found = child;
+	}
+	if (found)
+		smc_conn_get(&found->conn);
+	spin_unlock_irq(&q->lock);
+	return found;
+}
+
+/* No child is added from now on. TCP gets back its limit. */
+void smc_accept_end_queue(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	spin_lock_irq(&q->lock);
+	WRITE_ONCE(q->ended, true);
+	q->is_held = false;
+	WRITE_ONCE(listener->conn.sk->sk_max_ack_backlog, q->backlog);
+	spin_unlock_irq(&q->lock);
+}
