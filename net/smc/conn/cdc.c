@@ -209,12 +209,16 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 {
 	struct smc_conn_tx *tx = &conn->tx;
 	bool posted = false;
+	bool lost;
 
 	spin_lock(&conn->lock);
+	lost = conn->rx_state_flags & SMC_CDC_CLOSED;	/* since the call has begun */
+	if (unlikely(lost))
+		smc_conn_lose_data(conn);
 	smc_cdc_spoiled(tx, bytes);
 	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
 	WRITE_ONCE(tx->produced, tx->produced + bytes);
-	if (tx->urgent_hold && !urgent)
+	if (lost || (tx->urgent_hold && !urgent))
 		goto unlock;
 	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;
 	if (urgent)
@@ -227,6 +231,8 @@ unlock:
 	spin_unlock(&conn->lock);
 	if (posted)
 		smc_cdc_kick(conn);
+	if (unlikely(lost))
+		smc_conn_wake_error(conn);
 }
 
 /**
@@ -629,7 +635,7 @@ int smc_cdc_attached(struct smc_conn *conn)
 	else
 		fetch_message(conn, &out);
 	if (conn->peer_gone)
-		out.close_actions |= smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+		out.close_actions |= smc_close_peer_gone(conn);
 	spin_unlock_bh(&conn->lock);
 	handle_outcome(conn, &out);
 	return 0;

@@ -10,6 +10,8 @@
 #include "../trace.h"
 #include "close.h"
 
+#define SENDS	(SMC_CLOSE_SEND_DONE | SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_SEND_ABORT)
+
 /* The state flags that the next control message gets */
 static u8 get_state_flags(u8 actions)
 {
@@ -56,7 +58,6 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 	if (error == ECONNRESET && (conn->state == SMC_CLOSE_APP_WAIT1 ||
 				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
 		error = EPIPE;
-	WRITE_ONCE(conn->state, step.next);
 	if (step.actions & SMC_CLOSE_EOF)	/* paired with wait_or_finish() */
 		smp_store_release(&conn->shutdown, conn->shutdown | RCV_SHUTDOWN);
 	if (step.actions & SMC_CLOSE_NO_WRITE)
@@ -65,10 +66,16 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 		smc_conn_fail(conn, error);
 		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* as above */
 	}
+	/* After the error. Paired with smc_close_is_over() */
+	smp_store_release(&conn->state, step.next);
 	if (flags) {
 		conn->tx.state_flags |= flags;
-		smc_cdc_post(conn);
-		conn->tx.ended = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED);
+		if (!smc_cdc_post(conn)) {	/* the peer is gone */
+			step.actions &= ~SENDS;
+			flags = 0;
+		}
+		if (flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED))
+			conn->tx.ended = true;
 	}
 	if (flags & SMC_CDC_ABORTED)
 		smc_conn_count(conn, SMC_STAT_ABORTS_SENT, 1);
@@ -90,7 +97,7 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
  */
 void smc_close_finish(struct smc_conn *conn, u8 actions)
 {
-	if (actions & (SMC_CLOSE_SEND_DONE | SMC_CLOSE_SEND_CLOSED | SMC_CLOSE_SEND_ABORT))
+	if (actions & SENDS)
 		smc_cdc_kick(conn);
 	if (actions & SMC_CLOSE_RESET) {
 		smc_conn_wake_error(conn);
@@ -212,6 +219,34 @@ void smc_close_release(struct smc_conn *conn)
 }
 
 /*
+ * The peer's end does not exist any more. If its "closed" has come, all of its data has, too, and
+ * writers know that it reads nothing. If it has read all that was written, too, this is no error:
+ * the program goes on, as over TCP, where an orphan whose timeout has passed sends nothing. But no
+ * message goes to the peer any more.
+ *
+ * Return: whether that is so.
+ */
+static bool drop_closed_peer(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!smc_close_has_peer_left(conn))
+		return false;
+	conn->tx.ended = true;
+	return true;
+}
+
+/*
+ * Apply smc_conn_peer_gone(), which may come before the connection is attached. conn->lock is held.
+ * Return: as smc_close_apply().
+ */
+u8 smc_close_peer_gone(struct smc_conn *conn)
+{
+	if (drop_closed_peer(conn))
+		return 0;
+	return smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+}
+
+/*
  * During the handshake, only set @lost: the handshake ends the connection, and may fall back to
  * TCP. The peer of an established connection learns of the loss only by a RST.
  */
@@ -222,7 +257,7 @@ void smc_conn_lost(struct smc_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	attached = conn->attached;
-	if (attached)
+	if (attached && !drop_closed_peer(conn))
 		actions = abort_conn(conn, SMC_STAT_ABORT_LINK, ECONNRESET);
 	WRITE_ONCE(conn->lost, true);
 	spin_unlock_bh(&conn->lock);
@@ -261,7 +296,7 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 		WRITE_ONCE(conn->peer_gone, true);
 		smc_conn_get(conn);	/* smc_conn_free() drops the connection's reference */
 		if (conn->attached)
-			actions = smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
+			actions = smc_close_peer_gone(conn);
 	}
 	spin_unlock_bh(&conn->lock);
 	if (!alive)

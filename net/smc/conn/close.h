@@ -5,6 +5,15 @@
 
 #include "conn.h"
 
+/*
+ * Has the peer closed the connection, after it has read all that was written? Then nothing is lost
+ * when its end goes. Any context.
+ */
+static inline bool smc_close_has_peer_left(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->rx_state_flags) & SMC_CDC_CLOSED && !smc_tx_outstanding(conn);
+}
+
 void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int error);
 void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error);
 bool smc_close_orderly(struct smc_conn *conn);
@@ -12,6 +21,7 @@ void smc_close_release(struct smc_conn *conn);
 void smc_conn_detach(struct smc_conn *conn);
 
 u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error);
+u8 smc_close_peer_gone(struct smc_conn *conn);
 void smc_close_finish(struct smc_conn *conn, u8 actions);
 
 #endif /* _NET_SMC_CONN_CLOSE_H */

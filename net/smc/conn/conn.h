@@ -36,6 +36,17 @@ static inline void smc_conn_fail(struct smc_conn *conn, int error)
 }
 
 /*
+ * Data was written to a peer that has closed: it is lost, and the program learns of it by the next
+ * call, as after TCP's RST. conn->lock is held; the caller calls smc_conn_wake_error() without it.
+ */
+static inline void smc_conn_lose_data(struct smc_conn *conn)
+{
+	smc_conn_fail(conn, EPIPE);
+	/* Paired with wait_or_finish() */
+	smp_store_release(&conn->shutdown, SHUTDOWN_MASK);
+}
+
+/*
  * Has the program to be told an error? SO_ERROR takes sk_err without a call of the module. If the
  * reset of TCP has not arrived yet, the next call of the program finds sk_err taken and clears
  * @error here.

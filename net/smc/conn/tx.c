@@ -45,11 +45,8 @@ static bool drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
 
 	spin_lock_bh(&conn->lock);
 	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
-	if (lost && msg_data_left(msg)) {
-		smc_conn_fail(conn, EPIPE);
-		/* Paired with wait_or_finish() */
-		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);
-	}
+	if (lost && msg_data_left(msg))
+		smc_conn_lose_data(conn);
 	spin_unlock_bh(&conn->lock);
 	if (!lost)
 		return false;

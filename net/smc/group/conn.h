@@ -92,7 +92,7 @@ struct smc_conn_rx {
  * @producer_flags: for each control message; conn->lock
  * @state_flags: for each control message; conn->lock
  * @refused: the peer would not read data: it closed, or we did; conn->lock
- * @ended: "closed" or "aborted" was sent, nothing may follow; conn->lock
+ * @ended: "closed" or "aborted" was sent, or the peer is gone: nothing may follow; conn->lock
  * @coalesce: the announcement of small writes may be delayed (Nagle)
  * @hold_most: upper limit of @held; constant
  * @held: bytes produced and not announced yet; conn->lock

@@ -312,8 +312,8 @@ void smc_conn_signalled(struct smc_conn *conn);
  * smc_conn_lost() - the peer, or the path to it, is gone
  * @conn: the connection; the caller makes sure that it exists
  *
- * The program gets ECONNRESET; a handshake fails or falls back. Does not sleep; process context or
- * softirq.
+ * The program gets ECONNRESET, unless the peer has closed the connection before; a handshake fails
+ * or falls back. Does not sleep; process context or softirq.
  */
 void smc_conn_lost(struct smc_conn *conn);
 
@@ -331,8 +331,9 @@ void smc_conn_forgotten(struct smc_conn *conn);
  * smc_conn_peer_gone() - the peer's end of the connection does not exist any more
  * @conn: the connection; the caller makes sure that it exists
  *
- * Applies the peer's last control data. Unless that ends the connection, the peer has aborted it. A
- * connection that is not started yet handles this in smc_conn_start(). Afterwards the socket calls
+ * Applies the peer's last control data. After "closed" nothing changes for the program: the peer's
+ * timeout has passed. Unless that data ends the connection, the peer has aborted it. A connection
+ * that is not started yet handles this in smc_conn_start(). Afterwards the socket calls
  * conn_detach. conn->lock is not held. Does not sleep; process context or softirq.
  */
 void smc_conn_peer_gone(struct smc_conn *conn);

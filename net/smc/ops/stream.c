@@ -377,7 +377,8 @@ static __poll_t poll_conn(struct smc_sock *smc)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (smc_rx_readable(conn))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (shutdown & SEND_SHUTDOWN || poll_conn_writable(conn))
+	/* A write to a peer that has closed does not wait */
+	if (shutdown & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused) || poll_conn_writable(conn))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (READ_ONCE(conn->urgent.ready))
 		mask |= EPOLLPRI;

@@ -110,18 +110,34 @@ static void detach_closed_sock(struct smc_sock *smc)
  */
 static void restore_conn_error(struct smc_conn *conn)
 {
-	WRITE_ONCE(conn->sk->sk_err, READ_ONCE(conn->failed) ? READ_ONCE(conn->error) : 0);
+	bool failed = smp_load_acquire(&conn->failed);	/* paired with smc_conn_fail() */
+
+	WRITE_ONCE(conn->sk->sk_err, failed ? READ_ONCE(conn->error) : 0);
 }
 
 /*
- * TCP reports an event: has the SMC connection ended before? Then the error that TCP has set is
- * taken back. Any context.
+ * The peer has closed the connection, and resets TCP when its timeout has passed (R-CLS-16). Over
+ * TCP it would send nothing then. Other errors are those of this end, as after ss -K. Any context.
+ */
+static bool is_reset_by_closed_peer(const struct smc_conn *conn)
+{
+	int error = READ_ONCE(conn->sk->sk_err);
+
+	return smc_close_has_peer_left(conn) &&
+	       (!error || error == EPIPE || error == ECONNRESET);
+}
+
+/*
+ * TCP reports an event: has the SMC connection ended before, or has its peer? Then the error that
+ * TCP has set is taken back. Any context.
  */
 bool smc_close_is_over(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
 
-	if (!READ_ONCE(conn->failed) && !smc_close_both_done(READ_ONCE(conn->state)))
+	/* Paired with smc_close_apply(): restore_conn_error() sees @failed if the state does */
+	if (!smc_close_both_done(smp_load_acquire(&conn->state)) && !READ_ONCE(conn->failed) &&
+	    !is_reset_by_closed_peer(conn))
 		return false;
 	if (READ_ONCE(conn->sk->sk_err))
 		restore_conn_error(conn);

@@ -4,6 +4,7 @@
  * block, the connection is aborted, and nobody else is harmed.
  */
 
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -415,6 +416,62 @@ TEST(end_taken_back, HOSTILE)
 	if (!(events_now(f.app) & POLLERR))
 		expect_eof(f.app);
 	check_guards(&f);
+}
+
+/* It closes, and has not read what fills its ring: a writer does not wait for that */
+TEST(closed_beside_full_ring, HOSTILE)
+{
+	forge_open(&f);
+	send_until_full(f.app, 0);
+	EQ(events_now(f.app) & POLLOUT, 0);
+	f.state_flags = DONE | CLOSED;
+	forge_post(&f);
+	TRUE(wait_events(f.app, POLLRDHUP) & POLLOUT);
+	send_text(f.app, "for nobody");
+	TRUE(wait_events(f.app, POLLERR) & POLLHUP);
+	check_guards(&f);
+}
+
+static void close_and_reset(void)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	f.state_flags = DONE | CLOSED;
+	forge_send(&f, "last");
+	set_linger(f.tcp, 1, 0);
+	close(f.tcp);
+	do {
+		pause_briefly();
+		OK(getsockopt(f.app, SOL_TCP, TCP_INFO, &info, &len));
+	} while (info.tcpi_state != TCP_CLOSE);
+}
+
+/* It has read everything, and only waits no more */
+TEST(reset_after_close, HOSTILE)
+{
+	char buf[8];
+
+	forge_open(&f);
+	send_text(f.app, "read");
+	forge_receive(&f, buf, 4);
+	close_and_reset();
+	EQ(events_now(f.app), POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM);
+	expect_text(f.app, "last");
+	expect_eof(f.app);
+	EQ(socket_error(f.app), 0);
+}
+
+/* Otherwise the program learns that something is lost */
+TEST(reset_after_close_without_reading, HOSTILE)
+{
+	forge_open(&f);
+	send_text(f.app, "not read");
+	close_and_reset();
+	TRUE(wait_events(f.app, POLLERR) & POLLHUP);
+	EQ(socket_error(f.app), EPIPE);
+	expect_text(f.app, "last");
+	expect_eof(f.app);
 }
 
 TEST(signals_after_close, HOSTILE)

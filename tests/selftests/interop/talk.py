@@ -61,6 +61,10 @@ def serve_source(conn, size, seed):
     receive_all(conn)
 
 
+def serve_and_close(conn, size, seed):
+    conn.sendall(pattern(size, seed))
+
+
 def serve_echo(conn, _size, _seed):
     while part := conn.recv(1 << 16):
         conn.sendall(part)
@@ -105,7 +109,8 @@ def serve_how_aborted(conn, _size, _seed):
 
 
 WORDS = {b's': serve_sink, b'S': serve_source, b'e': serve_echo, b'z': serve_until_end,
-         b'u': serve_urgent, b'a': serve_abort, b'A': serve_aborted, b'?': serve_how_aborted}
+         b'u': serve_urgent, b'a': serve_abort, b'c': serve_and_close, b'A': serve_aborted,
+         b'?': serve_how_aborted}
 
 
 def serve_one(conn):
@@ -285,9 +290,20 @@ def case_short(caller):
             expect(f'echo of connection {i}', receive(conn, 100), pattern(100, i))
 
 
+def events(conn):
+    poll = select.poll()
+    poll.register(conn, select.POLLIN | select.POLLRDHUP)
+    return dict(poll.poll(SECONDS * 1000))[conn.fileno()]
+
+
 def case_lost(caller):
-    """The server's device is deleted, and nothing is under way: TCP has to tell the caller."""
-    with caller.connect(b'e') as conn:
+    """
+    The server's device is deleted, and nothing is under way: TCP has to tell the caller. A
+    connection that the server has closed before loses nothing.
+    """
+    with caller.connect(b'e') as conn, caller.connect(b'c', 1000, 5) as closed:
+        while not events(closed) & select.POLLRDHUP:
+            pass
         conn.sendall(b'here')
         expect('echo', receive(conn, 4), b'here')
         subprocess.run(['rdma', 'link', 'del', 'rxe1'], check=True)
@@ -296,10 +312,12 @@ def case_lost(caller):
         if not poll.poll(10000):    # well before TEST LINK, which would find out as well
             raise TimeoutError('nothing came')
         try:
-            got = conn.recv(1)
+            raise AssertionError(f'received {conn.recv(1)!r}')
         except ConnectionResetError:
-            return
-    raise AssertionError(f'received {got!r}')
+            pass
+        expect('events after the end', events(closed), select.POLLIN | select.POLLRDHUP)
+        expect('what came before', receive_all(closed), pattern(1000, 5))
+        expect('no error', closed.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), 0)
 
 
 def case_cut(caller):

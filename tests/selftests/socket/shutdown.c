@@ -399,6 +399,49 @@ TEST(first_data_to_closed)
 	FAILS(send(fd[1], "x", 1, MSG_NOSIGNAL), EPIPE);
 }
 
+/* A peer that has closed waits for the other end for tcp_fin_timeout only, and then forgets it */
+static void wait_until_forgotten(int fd)
+{
+	set_sysctl("net/ipv4/tcp_fin_timeout", 1);
+	close(fd);
+	usleep(2500000);
+	set_sysctl("net/ipv4/tcp_fin_timeout", 60);
+}
+
+/* As long as it likes: a reader does not notice */
+TEST(close_is_forgotten, .alone = true)
+{
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[1], "question");
+	expect_text(fd[0], "question");
+	send_text(fd[0], "last");
+	wait_until_forgotten(fd[0]);
+	EQ(events_now(fd[1]), POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM);
+	EQ(socket_error(fd[1]), 0);
+	expect_text(fd[1], "last");
+	expect_eof(fd[1]);
+	send_text(fd[1], "an answer");
+	TRUE(wait_events(fd[1], POLLERR) & POLLHUP);
+	EQ(socket_error(fd[1]), EPIPE);
+}
+
+TEST(close_is_forgotten_after_shutdown, .alone = true)
+{
+	int fd[2];
+
+	pair_open(fd);
+	OK(shutdown(fd[1], SHUT_WR));
+	send_text(fd[0], "last");
+	wait_until_forgotten(fd[0]);
+	EQ(events_now(fd[1]), POLLIN | POLLRDNORM | POLLRDHUP | POLLHUP | POLLOUT | POLLWRNORM);
+	EQ(socket_error(fd[1]), 0);
+	expect_text(fd[1], "last");
+	expect_eof(fd[1]);
+	FAILS(send(fd[1], "x", 1, MSG_NOSIGNAL), EPIPE);
+}
+
 TEST(data_to_closed_while_own_data_waits)
 {
 	int fd[2];
