@@ -443,6 +443,8 @@ TEST(connect_cancelled, NO_SERVER)
 			OK(connect(fd[i], &none.sa, none.len));
 	}
 	pass_packets();
+	/* If the machine is busy, three of them have become TCP, and the address is avoided */
+	set_sysctl("net/smc/syn_retry_time", 0);
 	for (i = 0; i < CANCELLED; i += 2) {
 		OK(fcntl(fd[i], F_SETFL, 0));
 		OK(connect(fd[i], &to.sa, to.len));
