@@ -416,9 +416,10 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 	default:
 		by_tcp = true;
 	}
-	rcu_read_unlock();
+	/* Does not sleep, because the table is NULL; writes to the flags of smc_sock.wq */
 	if (by_tcp)
 		mask = smc_ops_of_tcp(sock->sk)->poll(file, sock, NULL);
+	rcu_read_unlock();
 	smc_call_leave();
 	return mask;
 }
