@@ -101,6 +101,8 @@ struct smc_dmb_map {
  *	May sleep. Returns 0, -ENOENT, -EPERM, -EBUSY, or an error of register_dmb.
  * @detach_dmb: Stop using the peer's DMB. @written is the number of bytes from its start that
  *	may have been changed. Process context; does not sleep.
+ * @is_attached: Has the peer attached this DMB? Called between register_dmb and unregister_dmb, in
+ *	any context. Optional: without it the owner keeps the DMB longer after close().
  * @signal: Call the owner's @signalled, if the DMB is still registered. The owner then sees
  *	all writes made before. The caller may be in an RCU read-side critical section that began
  *	before @detach_dmb; the device may then ignore the call, or call @signalled for the DMB
@@ -114,6 +116,7 @@ struct smc_ism_ops {
 	int (*attach_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 token,
 			  struct smc_dmb_map *map);
 	void (*detach_dmb)(struct smc_ism_device *dev, struct smc_dmb_map *map, u32 written);
+	bool (*is_attached)(struct smc_ism_device *dev, const struct smc_dmb *dmb);
 	int (*signal)(struct smc_ism_device *dev, struct smc_dmb_map *map);
 };
 

@@ -36,11 +36,11 @@ static DECLARE_DELAYED_WORK(reaper, reap_work);
  *
  * On a synchronous transport the caller runs inside a system call of the peer, most often close().
  * That call frees the connection by smc_conn_reap() before it returns. The delayed work frees the
- * connections of all other callers.
+ * connections of other calls. A timer has no such call.
  */
 void smc_conn_free_later(struct smc_conn *conn)
 {
-	if (!conn->transport->synchronous) {
+	if (!conn->transport->synchronous || in_serving_softirq()) {
 		queue_work(smc_wq, &conn->free_work);
 		return;
 	}
@@ -316,6 +316,21 @@ void smc_conn_cancel(struct smc_conn *conn)
 	conn->cancel_state = start_poll_synchronize_rcu();
 }
 
+/*
+ * A client has closed the connection, and the server has not yet: at the server the link group has
+ * this connection, and others may be told to join it. So the client still has to know the group.
+ */
+static unsigned long get_keep_time(const struct smc_conn *conn)
+{
+	bool has_peer_ended = conn->peer_gone ||
+			      conn->rx_state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED);
+
+	if (conn->role != SMC_CLIENT || !conn->transport->synchronous || !conn->attached ||
+	    has_peer_ended)
+		return 0;
+	return READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_fin_timeout);
+}
+
 /**
  * smc_conn_free() - give back all memory and leave the group
  * @conn: a connection for which the caller, or its caller, has set @freeing
@@ -325,6 +340,7 @@ void smc_conn_cancel(struct smc_conn *conn)
 void smc_conn_free(struct smc_conn *conn)
 {
 	struct module *owner = conn->transport->owner;
+	unsigned long keep = get_keep_time(conn);
 
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
 	hrtimer_cancel(&conn->tx.flush);
@@ -332,7 +348,7 @@ void smc_conn_free(struct smc_conn *conn)
 	conn->transport->conn_close(conn);
 	smc_buffer_uncharge_all(conn);
 	WRITE_ONCE(conn->transport, NULL);
-	smc_group_leave(conn->group);
+	smc_group_leave(conn->group, keep);
 	conn->group = NULL;
 	smc_object_destroyed(SMC_OBJECT_CONN);
 	if (conn->orphan)

@@ -8,7 +8,8 @@
  *
  * A group without connections stays for some time, because the two sides do not see the last
  * connection end at the same moment. If the client forgot the group before the server, the server
- * would not announce a first contact, and the handshake would fail. So the client waits longer.
+ * would not announce a first contact, and the handshake would fail. So the client waits longer, and
+ * for as long as a connection may exist at the server only (@keep_until).
  */
 
 #include <linux/atomic.h>
@@ -201,6 +202,7 @@ static struct smc_group *alloc_group(struct net *net, const struct smc_group_key
 	group->first_contact = *first_contact;
 	group->max_conns = first_contact->max_conns ?: unlimited;
 	group->conns = 1;
+	group->keep_until = jiffies;
 	kref_init(&group->ref);
 	INIT_LIST_HEAD(&group->list);
 	INIT_HLIST_NODE(&group->node);
@@ -539,9 +541,12 @@ void smc_group_publish(struct smc_group *group)
 static void start_idle_time(struct smc_groups *groups, struct smc_group *group, int seconds)
 {
 	unsigned long until = jiffies + (unsigned long)seconds * HZ;
-	bool sooner = time_before(until, group->idle_until);
+	bool sooner;
 
 	lockdep_assert_held(&groups->lock);
+	if (time_before(until, group->keep_until))
+		until = group->keep_until;
+	sooner = time_before(until, group->idle_until);
 	smc_table_set_idle(groups, group);
 	group->idle_until = until;
 	if (sooner || !delayed_work_pending(&group->idle))
@@ -551,10 +556,11 @@ static void start_idle_time(struct smc_groups *groups, struct smc_group *group, 
 /**
  * smc_group_leave() - a connection leaves its group
  * @group: from smc_group_find(), smc_group_create() or smc_group_enter(); drops the reference
+ * @keep: jiffies for which the group stays, because the peer still has the connection
  *
  * The last connection starts the idle time. May sleep.
  */
-void smc_group_leave(struct smc_group *group)
+void smc_group_leave(struct smc_group *group, unsigned long keep)
 {
 	const struct smc_knobs *knobs = &group->sn->knobs;
 	int delay = READ_ONCE(knobs->idle_timeout[group->transport->mode]);
@@ -564,7 +570,10 @@ void smc_group_leave(struct smc_group *group)
 	if (group->key.role == SMC_CLIENT)
 		delay += min(delay, CLIENT_EXTRA);
 
+	keep += jiffies;
 	spin_lock_bh(&groups->lock);
+	if (time_before(group->keep_until, keep))
+		group->keep_until = keep;
 	if (!--group->conns) {
 		formed = !list_empty(&group->list);
 		if (formed) {
@@ -639,79 +648,6 @@ void smc_group_doubt(struct smc_group *group)
 	spin_lock_bh(&groups->lock);
 	group->is_doubted = !list_empty(&group->list);
 	spin_unlock_bh(&groups->lock);
-}
-
-/*
- * Start to walk all groups of a namespace. Process context or softirq.
- *
- * Return: the newest group, with a reference, or NULL.
- */
-struct smc_group *smc_group_first(struct net *net)
-{
-	struct smc_groups *groups = &smc_net(net)->groups;
-	struct smc_group *group;
-
-	spin_lock_bh(&groups->lock);
-	group = list_first_entry_or_null(&groups->list, struct smc_group, list);
-	if (group)
-		kref_get(&group->ref);
-	spin_unlock_bh(&groups->lock);
-	return group;
-}
-
-/**
- * smc_group_after() - continue a walk whose last group may be gone
- * @net: the namespace
- * @serial: @serial of that group
- *
- * Process context or softirq.
- *
- * Return: the next group, with a reference, or NULL.
- */
-struct smc_group *smc_group_after(struct net *net, u64 serial)
-{
-	struct smc_groups *groups = &smc_net(net)->groups;
-	struct smc_group *group, *found = NULL;
-
-	spin_lock_bh(&groups->lock);
-	list_for_each_entry(group, &groups->list, list) {
-		if (group->serial >= serial)
-			continue;
-		found = group;
-		kref_get(&found->ref);
-		break;
-	}
-	spin_unlock_bh(&groups->lock);
-	return found;
-}
-
-/**
- * smc_group_next() - continue a walk
- * @net: the namespace
- * @prev: the last group; its reference is dropped
- *
- * May sleep.
- *
- * Return: the next group, with a reference, or NULL.
- */
-struct smc_group *smc_group_next(struct net *net, struct smc_group *prev)
-{
-	struct smc_groups *groups = &smc_net(net)->groups;
-	struct smc_group *next = NULL;
-	bool listed;
-
-	spin_lock_bh(&groups->lock);
-	listed = !list_empty(&prev->list);
-	if (listed && !list_is_last(&prev->list, &groups->list)) {
-		next = list_next_entry(prev, list);
-		kref_get(&next->ref);
-	}
-	spin_unlock_bh(&groups->lock);
-
-	if (!listed)
-		next = smc_group_after(net, prev->serial);
-	put_group(prev);
-	return next;
 }
 
 /* End a walk early: drop the reference to its last group. May sleep. */

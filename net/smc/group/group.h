@@ -74,6 +74,7 @@ struct smc_group_key {
  * @reports: 1 after its first event, or after it was unlisted before that event; 2 after both
  * @idle: work that ends the group after a time without connections; may run before @idle_until
  * @idle_until: when that time ends, in jiffies; under smc_groups.lock
+ * @keep_until: the time does not end before; under smc_groups.lock
  * @end: work that ends an unlisted group
  *
  * smc_groups.lock protects the fields from @list to @conns.
@@ -106,6 +107,7 @@ struct smc_group {
 	atomic_t reports;
 	struct delayed_work idle;
 	unsigned long idle_until;
+	unsigned long keep_until;
 	struct work_struct end;
 };
 
@@ -142,7 +144,7 @@ struct smc_group *smc_group_create(struct net *net, const struct smc_group_key *
 				   const struct smc_candidate *candidate,
 				   const struct smc_clc_first_contact *first_contact);
 void smc_group_publish(struct smc_group *group);
-void smc_group_leave(struct smc_group *group);
+void smc_group_leave(struct smc_group *group, unsigned long keep);
 void smc_group_discard(struct smc_group *group);
 void smc_group_blame(struct smc_group *group, bool other);
 void smc_group_doubt(struct smc_group *group);

@@ -11,7 +11,8 @@
  *
  *	handshake	candidates, candidate_put, reaches, resolve, resolve_end
  *	link group	group_open, group_named, group_close
- *	connection	conn_open, conn_describe, conn_attach, conn_detach, conn_settle, conn_close
+ *	connection	conn_open, conn_describe, conn_attach, conn_is_attached, conn_detach,
+ *			conn_settle, conn_close
  *	data		cdc_post, cdc_fetch, cdc_kick
  *	monitoring	group_device_name, group_link, group_memory, device_info, conn_ends
  *
@@ -218,6 +219,9 @@ struct smc_conn_ends {
  *	0, -EINPROGRESS or another negative errno. NULL if there is nothing to verify.
  * @conn_ends: For monitoring: both ends, as described and attached. conn->lock is held; does not
  *	sleep.
+ * @conn_is_attached: Has the peer attached this end's element? Then it learns at once when the
+ *	element goes. conn->lock is held; the connection is not being freed. NULL without
+ *	@synchronous.
  * @conn_detach: The peer is gone, and its element is not written any more: release it. The socket
  *	lock is held; conn_close does not run at the same time, kicks may. Does not sleep. NULL if
  *	the transport does not hold the peer's element.
@@ -261,6 +265,7 @@ struct smc_transport {
 	int (*conn_attach)(struct smc_conn *conn, const struct smc_clc_accept *peer);
 	int (*conn_settle)(struct smc_conn *conn);
 	void (*conn_ends)(const struct smc_conn *conn, struct smc_conn_ends *out);
+	bool (*conn_is_attached)(const struct smc_conn *conn);
 	void (*conn_detach)(struct smc_conn *conn);
 	void (*conn_close)(struct smc_conn *conn);
 

@@ -235,7 +235,7 @@ static int open_and_attach(struct smc_handshake *hs, const struct smc_transport 
 	hs->conn->other_address = !ipv6_addr_equal(&group->key.remote, remote);
 	opened = smc_conn_open(hs->conn, transport, group);
 	if (opened && opened != -EINPROGRESS) {
-		smc_group_leave(group);
+		smc_group_leave(group, 0);
 		return opened;
 	}
 	err = smc_conn_attach(hs->conn, accept);

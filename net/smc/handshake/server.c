@@ -212,7 +212,7 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 	if (err == -EINPROGRESS)
 		return smc_handshake_await(hs, SMC_PHASE_OPENING);
 	if (err) {
-		smc_group_leave(group);
+		smc_group_leave(group, 0);
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(err));
 	}
 	return smc_server_opened(hs);

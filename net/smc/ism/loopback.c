@@ -498,6 +498,13 @@ static void lo_detach_dmb(struct smc_ism_device *dev, struct smc_dmb_map *map, u
 	smc_share_drop(share);
 }
 
+static bool lo_is_attached(struct smc_ism_device *dev, const struct smc_dmb *dmb)
+{
+	const struct registration *reg = dmb->priv;
+
+	return rcu_access_pointer(reg->user);
+}
+
 static int lo_signal(struct smc_ism_device *dev, struct smc_dmb_map *map)
 {
 	struct registration *reg = map->priv;
@@ -517,6 +524,7 @@ static const struct smc_ism_ops lo_ops = {
 	.unregister_dmb	= lo_unregister_dmb,
 	.attach_dmb	= lo_attach_dmb,
 	.detach_dmb	= lo_detach_dmb,
+	.is_attached	= lo_is_attached,
 	.signal		= lo_signal,
 };
 

@@ -206,6 +206,14 @@ static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *pee
 	return 0;
 }
 
+static bool d_conn_is_attached(const struct smc_conn *conn)
+{
+	const struct element *el = conn->priv;
+	const struct smc_ism_ops *ops = el->dev->ops;
+
+	return ops->is_attached && ops->is_attached(el->dev, &el->dmb);
+}
+
 static void d_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 {
 	const struct element *el = conn->priv;
@@ -276,6 +284,7 @@ static const struct smc_transport transport = {
 	.conn_describe	= d_conn_describe,
 	.conn_attach	= d_conn_attach,
 	.conn_ends	= d_conn_ends,
+	.conn_is_attached	= d_conn_is_attached,
 	.conn_detach	= d_conn_detach,
 	.conn_close	= d_conn_close,
 	.cdc_post	= d_cdc_post,

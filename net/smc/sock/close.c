@@ -15,6 +15,8 @@
 #include "proto.h"
 #include "sock.h"
 
+#define ATTACHED_TIMEOUT	(HZ / 10)
+
 /*
  * Close a TCP sock without a struct socket as its program would; @reset sends a RST in place of a
  * FIN. The sock is not locked. Drops the reference that the struct socket would have. May sleep.
@@ -225,12 +227,50 @@ static bool end_connection(struct smc_sock *smc)
 	return true;
 }
 
-/* The timeout of the peer after close() */
+static unsigned long get_fin_timeout(const struct smc_conn *conn)
+{
+	return READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_fin_timeout);
+}
+
+/*
+ * The timeout of the peer after close(). A peer that has attached the ring learns at once when the
+ * ring goes, and needs no time. But most peers close the connection soon, too, and then both rings
+ * go together, which is cheaper.
+ */
 static unsigned long choose_wait_time(const struct smc_conn *conn)
 {
 	if (READ_ONCE(conn->state) == SMC_CLOSE_ABORT_WAIT)
 		return SMC_ABORT_TIMEOUT;
-	return READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_fin_timeout);
+	if (conn->transport->conn_is_attached)
+		return ATTACHED_TIMEOUT;
+	return get_fin_timeout(conn);
+}
+
+/*
+ * A peer that has not attached the ring after ATTACHED_TIMEOUT may be a server whose handshake is
+ * under way: if the ring goes, it does not get the data that the program has sent before close().
+ */
+static bool wait_longer(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	bool longer;
+
+	spin_lock_bh(&conn->lock);
+	longer = !conn->freeing && conn->state != SMC_CLOSE_ABORT_WAIT && !smc->has_waited &&
+		 !conn->transport->conn_is_attached(conn);
+	if (longer) {
+		smc->has_waited = true;
+		smc_conn_start_timer(conn, jiffies + get_fin_timeout(conn));
+	}
+	spin_unlock_bh(&conn->lock);
+	return longer;
+}
+
+/* The timer of a connection that waits without its sock has expired. Softirq. */
+void smc_close_handle_timer(struct smc_sock *smc)
+{
+	if (!wait_longer(smc))
+		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
 }
 
 /* A connection that was freed with its release waits for nothing */

@@ -332,8 +332,10 @@ static void handle_sock_timer(struct timer_list *timer)
 		smc_child_accept_overdue(smc);
 		break;
 	case SMC_SOCK_WAITING:
-	case SMC_SOCK_ORPHANED:
 		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
+		break;
+	case SMC_SOCK_ORPHANED:
+		smc_close_handle_timer(smc);
 		break;
 	default:
 		break;

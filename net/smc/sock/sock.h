@@ -61,6 +61,7 @@ enum smc_sock_state {
  *	task in connect() change it without a lock
  * @is_attached: sk_wq of the sock is @wq
  * @owns_sk: there is no struct socket: the module closes the sock
+ * @has_waited: the timeout after close() was extended once
  * @users: the active socket, and system calls in @conn; the last user releases the memory of @conn
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
@@ -85,8 +86,8 @@ enum smc_sock_state {
  * @rcu: frees the struct
  *
  * The socket lock protects all fields but these: the lock of the listener's queue protects @child,
- * @ready, @due and @parked; smc_collectors.lock protects @caller_work; smc_net.socks_lock protects
- * @listed.
+ * @ready, @due, @parked and @silent_since; smc_conn.lock protects @has_waited; smc_collectors.lock
+ * protects @caller_work; smc_net.socks_lock protects @listed.
  */
 struct smc_sock {
 	struct smc_conn conn;
@@ -103,6 +104,7 @@ struct smc_sock {
 	unsigned long retry_delay;
 	bool is_attached;
 	bool owns_sk;
+	bool has_waited;
 	refcount_t users;
 	int rcvlowat;
 	bool limit_handshake;
@@ -310,6 +312,7 @@ void smc_close_child(struct smc_sock *child);
 void smc_close_if_over(struct smc_sock *smc);
 void smc_close_progress(struct smc_sock *smc);
 bool smc_close_is_over(struct smc_sock *smc);
+void smc_close_handle_timer(struct smc_sock *smc);
 void smc_close_disconnect(struct smc_sock *smc);
 void smc_close_reset_tcp(struct smc_sock *smc, int error);
 

@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from pathlib import Path
 
 import nl
@@ -139,19 +140,53 @@ def listener_closes():
     abandon('a listener closes before accept()', [listener], clients)
 
 
-def server_closes():
-    """In good order; then it waits for the peer as long as the operator allows."""
+def goes_in_good_order(what, given, kept):
+    """It does not wait for the peer, which reads what came in before."""
     GIVER.enter()
     patience = Path('/proc/sys/net/ipv4/tcp_fin_timeout')
     before = patience.read_text(encoding='ascii')
-    patience.write_text('1', encoding='ascii')
-    servers, clients = connections(GIVER, KEEPER)
-    for sock in servers:
+    patience.write_text('3600', encoding='ascii')
+    for sock in given:
+        sock.sendall(UNREAD)
         sock.close()
-    given_back('a server closes')
-    abort(clients)
-    check('a server closes: nothing is left', nothing_is_left())
+    given_back(what)
+    check(f'{what}: the data is still there, and no error',
+          all(sock.recv(2 * len(UNREAD)) == UNREAD and not sock.recv(1) for sock in kept))
+    for sock in kept:
+        sock.close()
+    check(f'{what}: nothing is left', nothing_is_left())
+    GIVER.enter()
     patience.write_text(before, encoding='ascii')
+
+
+def server_closes():
+    servers, clients = connections(GIVER, KEEPER)
+    goes_in_good_order('a server closes', servers, clients)
+
+
+def client_closes():
+    servers, clients = connections(KEEPER, GIVER)
+    goes_in_good_order('a client closes', clients, servers)
+
+
+def client_comes_back():
+    """The server has not closed, and tells the client to join the same link group."""
+    GIVER.enter()
+    before = smc.sysctl('idle_timeout')
+    smc.sysctl('idle_timeout', 1)
+    servers, clients = connections(KEEPER, GIVER, 1)
+    abandoned = smc.fallbacks(KEEPER.family), smc.fallbacks(GIVER.family)
+    clients[0].close()
+    check('a client: its ring is free', soon(lambda: not GIVER.used()))
+    time.sleep(4)    # twice the time after which it ends an unused group
+    again, clients = connections(KEEPER, GIVER, 1)
+    equal('a client comes back: nothing falls back',
+          (smc.fallbacks(KEEPER.family), smc.fallbacks(GIVER.family)), abandoned)
+    for sock in servers + again + clients:
+        sock.close()
+    check('a client comes back: nothing is left', nothing_is_left())
+    GIVER.enter()
+    smc.sysctl('idle_timeout', before)
 
 
 def keeper_goes_on():
@@ -214,5 +249,24 @@ def writer_pays():
     check('a writer leaves: nothing is left', nothing_is_left())
 
 
+def writer_learns():
+    """A peer closes while a program is inside send(): what is written then is lost."""
+    servers, clients = connections(GIVER, KEEPER, 1)
+    page = LostPage()
+    writer = threading.Thread(target=smc.LIBC.send, args=(
+        clients[0].fileno(), ctypes.c_void_p(page.address), PAGE, socket.MSG_NOSIGNAL))
+    writer.start()
+    page.wait_fault()
+    servers[0].close()
+    check('a writer whose peer closes: nothing counts for the one who is gone',
+          soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
+    page.release()
+    writer.join()
+    equal('a writer whose peer closes: it learns that the data is lost',
+          clients[0].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), errno.EPIPE)
+    abort(clients)
+    check('a writer whose peer closes: nothing is left', nothing_is_left())
+
+
 run(server_aborts, client_aborts, client_of_the_backlog_aborts, listener_closes, server_closes,
-    keeper_goes_on, writer_pays)
+    client_closes, client_comes_back, keeper_goes_on, writer_pays, writer_learns)
