@@ -212,9 +212,10 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	bool lost;
 
 	spin_lock(&conn->lock);
-	lost = conn->rx_state_flags & SMC_CDC_CLOSED;	/* since the call has begun */
+	/* The peer has closed since the call has begun: as drop_after_peer_close() */
+	lost = conn->rx_state_flags & SMC_CDC_CLOSED;
 	if (unlikely(lost))
-		smc_conn_lose_data(conn);
+		smc_conn_reset(conn, EPIPE);
 	smc_cdc_spoiled(tx, bytes);
 	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
 	WRITE_ONCE(tx->produced, tx->produced + bytes);

@@ -62,10 +62,8 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 		smp_store_release(&conn->shutdown, conn->shutdown | RCV_SHUTDOWN);
 	if (step.actions & SMC_CLOSE_NO_WRITE)
 		WRITE_ONCE(conn->tx.refused, true);
-	if (step.actions & SMC_CLOSE_RESET) {
-		smc_conn_fail(conn, error);
-		smp_store_release(&conn->shutdown, SHUTDOWN_MASK);	/* as above */
-	}
+	if (step.actions & SMC_CLOSE_RESET)
+		smc_conn_reset(conn, error);
 	/* After the error. Paired with smc_close_is_over() */
 	smp_store_release(&conn->state, step.next);
 	if (flags) {

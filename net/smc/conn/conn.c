@@ -328,7 +328,7 @@ static unsigned long get_keep_time(const struct smc_conn *conn)
 	if (conn->role != SMC_CLIENT || !conn->transport->synchronous || !conn->attached ||
 	    has_peer_ended)
 		return 0;
-	return READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_fin_timeout);
+	return smc_conn_fin_timeout(conn);
 }
 
 /**

@@ -36,14 +36,20 @@ static inline void smc_conn_fail(struct smc_conn *conn, int error)
 }
 
 /*
- * Data was written to a peer that has closed: it is lost, and the program learns of it by the next
- * call, as after TCP's RST. conn->lock is held; the caller calls smc_conn_wake_error() without it.
+ * The connection is reset for the program: calls fail, the first one with @error. conn->lock is
+ * held; the caller calls smc_conn_wake_error() without it.
  */
-static inline void smc_conn_lose_data(struct smc_conn *conn)
+static inline void smc_conn_reset(struct smc_conn *conn, int error)
 {
-	smc_conn_fail(conn, EPIPE);
+	smc_conn_fail(conn, error);
 	/* Paired with wait_or_finish() */
 	smp_store_release(&conn->shutdown, SHUTDOWN_MASK);
+}
+
+/* How long a closed connection waits for its peer, in jiffies. Any context. */
+static inline unsigned long smc_conn_fin_timeout(const struct smc_conn *conn)
+{
+	return READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_fin_timeout);
 }
 
 /*

@@ -46,7 +46,7 @@ static bool drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
 	spin_lock_bh(&conn->lock);
 	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
 	if (lost && msg_data_left(msg))
-		smc_conn_lose_data(conn);
+		smc_conn_reset(conn, EPIPE);
 	spin_unlock_bh(&conn->lock);
 	if (!lost)
 		return false;

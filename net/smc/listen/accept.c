@@ -11,7 +11,6 @@
 #include <net/inet_connection_sock.h>
 #include <net/rps.h>
 
-#include "../conn/close.h"
 #include "../sock/list.h"
 #include "../sock/proto.h"
 #include "listen.h"

@@ -5,30 +5,34 @@
  * A child has a place until accept() returns it, so that as many connections can wait as on a TCP
  * socket. A child whose peer is silent during the handshake is parked: it has no place until the
  * handshake is over, so that silent peers keep no other connection out. If SMC_PARKED_MAX children
- * are parked, new connections are TCP: see smc_syn_offer().
+ * are parked, new connections are TCP: see is_handshake_congested().
  */
 
-#include "../conn/close.h"
 #include "listen.h"
 
 #define ROUND		16		/* children that accept() tests in one call */
 #define SILENCE		(HZ / 20)	/* of the peer; then the child is parked */
 #define SILENCE_FULL	(HZ / 100)	/* the same, if all places are taken */
 
+/* Without the lock of the queue the result may be wrong for a moment */
+static u32 count_taken_places(const struct smc_accept_queue *q)
+{
+	return READ_ONCE(q->nr) - READ_ONCE(q->parked);
+}
+
 /* As TCP: there is one place more than the program has asked for */
 static bool is_full(const struct smc_accept_queue *q)
 {
-	return READ_ONCE(q->nr) - READ_ONCE(q->parked) > READ_ONCE(q->backlog);
+	return count_taken_places(q) > READ_ONCE(q->backlog);
 }
 
 static u32 get_tcp_limit(const struct smc_sock *listener)
 {
 	const struct smc_accept_queue *q = &listener->queue;
 	u32 waiting = READ_ONCE(listener->conn.sk->sk_ack_backlog);
-	u32 places = READ_ONCE(q->nr) - READ_ONCE(q->parked);
 	u32 backlog = READ_ONCE(q->backlog);
 
-	if ((u64)places + waiting <= backlog || !waiting)
+	if ((u64)count_taken_places(q) + waiting <= backlog || !waiting)
 		return backlog;
 	return min(backlog, waiting - 1);
 }

@@ -118,10 +118,11 @@ static void restore_conn_error(struct smc_conn *conn)
 }
 
 /*
- * The peer has closed the connection, and resets TCP when its timeout has passed (R-CLS-16). Over
- * TCP it would send nothing then. Other errors are those of this end, as after ss -K. Any context.
+ * The peer has closed the connection, and may have reset TCP since, because its timeout has passed
+ * (R-CLS-16). Over TCP it would send nothing then. Other errors are those of this end, as after
+ * ss -K. Any context.
  */
-static bool is_reset_by_closed_peer(const struct smc_conn *conn)
+static bool has_peer_left(const struct smc_conn *conn)
 {
 	int error = READ_ONCE(conn->sk->sk_err);
 
@@ -139,7 +140,7 @@ bool smc_close_is_over(struct smc_sock *smc)
 
 	/* Paired with smc_close_apply(): restore_conn_error() sees @failed if the state does */
 	if (!smc_close_both_done(smp_load_acquire(&conn->state)) && !READ_ONCE(conn->failed) &&
-	    !is_reset_by_closed_peer(conn))
+	    !has_peer_left(conn))
 		return false;
 	if (READ_ONCE(conn->sk->sk_err))
 		restore_conn_error(conn);
@@ -227,11 +228,6 @@ static bool end_connection(struct smc_sock *smc)
 	return true;
 }
 
-static unsigned long get_fin_timeout(const struct smc_conn *conn)
-{
-	return READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_fin_timeout);
-}
-
 /*
  * The timeout of the peer after close(). A peer that has attached the ring learns at once when the
  * ring goes, and needs no time. But most peers close the connection soon, too, and then both rings
@@ -243,7 +239,7 @@ static unsigned long choose_wait_time(const struct smc_conn *conn)
 		return SMC_ABORT_TIMEOUT;
 	if (conn->transport->conn_is_attached)
 		return ATTACHED_TIMEOUT;
-	return get_fin_timeout(conn);
+	return smc_conn_fin_timeout(conn);
 }
 
 /*
@@ -260,7 +256,7 @@ static bool wait_longer(struct smc_sock *smc)
 		 !conn->transport->conn_is_attached(conn);
 	if (longer) {
 		smc->has_waited = true;
-		smc_conn_start_timer(conn, jiffies + get_fin_timeout(conn));
+		smc_conn_start_timer(conn, jiffies + smc_conn_fin_timeout(conn));
 	}
 	spin_unlock_bh(&conn->lock);
 	return longer;

@@ -117,14 +117,22 @@ def abandon(what, given, kept):
     check(f'{what}: nothing is left', nothing_is_left())
 
 
-def server_aborts():
+def give_servers(end, what):
     servers, clients = connections(GIVER, KEEPER)
-    abandon('a server aborts', servers, clients)
+    end(what, servers, clients)
+
+
+def give_clients(end, what):
+    servers, clients = connections(KEEPER, GIVER)
+    end(what, clients, servers)
+
+
+def server_aborts():
+    give_servers(abandon, 'a server aborts')
 
 
 def client_aborts():
-    servers, clients = connections(KEEPER, GIVER)
-    abandon('a client aborts', clients, servers)
+    give_clients(abandon, 'a client aborts')
 
 
 def client_of_the_backlog_aborts():
@@ -160,13 +168,11 @@ def goes_in_good_order(what, given, kept):
 
 
 def server_closes():
-    servers, clients = connections(GIVER, KEEPER)
-    goes_in_good_order('a server closes', servers, clients)
+    give_servers(goes_in_good_order, 'a server closes')
 
 
 def client_closes():
-    servers, clients = connections(KEEPER, GIVER)
-    goes_in_good_order('a client closes', clients, servers)
+    give_clients(goes_in_good_order, 'a client closes')
 
 
 def client_comes_back():
@@ -230,20 +236,30 @@ class LostPage:
         os.close(self.fd)
 
 
+class Writer(threading.Thread):
+    """A program inside send(): the page that it sends does not come until the end."""
+
+    def __init__(self, sock):
+        self.page = LostPage()
+        super().__init__(target=smc.LIBC.send, args=(
+            sock.fileno(), ctypes.c_void_p(self.page.address), PAGE, socket.MSG_NOSIGNAL))
+        self.start()
+        self.page.wait_fault()
+
+    def finish(self):
+        self.page.release()
+        self.join()
+
+
 def writer_pays():
     """A program inside send() has its socket, and the peer's ring for as long: it counts for it."""
     servers, clients = connections(GIVER, KEEPER, 1)
-    page = LostPage()
-    writer = threading.Thread(target=smc.LIBC.send, args=(
-        clients[0].fileno(), ctypes.c_void_p(page.address), PAGE, socket.MSG_NOSIGNAL))
-    writer.start()
-    page.wait_fault()
+    writer = Writer(clients[0])
     abort(servers)
     check('a writer: nothing counts for the one who is gone',
           soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
     becomes('a writer: both rings count for the one who keeps them', KEEPER.used, 2 * BUFFER)
-    page.release()
-    writer.join()
+    writer.finish()
     given_back('a writer leaves', 1)
     abort(clients)
     check('a writer leaves: nothing is left', nothing_is_left())
@@ -252,16 +268,11 @@ def writer_pays():
 def writer_learns():
     """A peer closes while a program is inside send(): what is written then is lost."""
     servers, clients = connections(GIVER, KEEPER, 1)
-    page = LostPage()
-    writer = threading.Thread(target=smc.LIBC.send, args=(
-        clients[0].fileno(), ctypes.c_void_p(page.address), PAGE, socket.MSG_NOSIGNAL))
-    writer.start()
-    page.wait_fault()
+    writer = Writer(clients[0])
     servers[0].close()
     check('a writer whose peer closes: nothing counts for the one who is gone',
           soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
-    page.release()
-    writer.join()
+    writer.finish()
     equal('a writer whose peer closes: it learns that the data is lost',
           clients[0].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), errno.EPIPE)
     abort(clients)

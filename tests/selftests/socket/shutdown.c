@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -399,12 +400,37 @@ TEST(first_data_to_closed)
 	FAILS(send(fd[1], "x", 1, MSG_NOSIGNAL), EPIPE);
 }
 
-/* A peer that has closed waits for the other end for tcp_fin_timeout only, and then forgets it */
-static void wait_until_forgotten(int fd)
+static bool is_listed(const char *path, unsigned int local, unsigned int peer)
 {
+	unsigned int from = 0, to = 0;
+	FILE *f = fopen(path, "re");
+	bool found = false;
+	char line[300];
+
+	TRUE(f);
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%x", &from, &to) == 2 &&
+			from == local && to == peer;
+	fclose(f);
+	return found;
+}
+
+/*
+ * A peer that has closed waits for the other end for tcp_fin_timeout only, and then forgets it. TCP
+ * tells when that is.
+ */
+static void wait_until_forgotten(int fd, int other)
+{
+	struct addr from = name_of(fd), to = name_of(other);
+	int local = port_of(&from), peer = port_of(&to);
+
 	set_sysctl("net/ipv4/tcp_fin_timeout", 1);
 	close(fd);
-	usleep(2500000);
+	do {
+		pause_briefly();
+	} while (is_listed("/proc/net/tcp", local, peer) ||
+		 is_listed("/proc/net/tcp6", local, peer));
+	usleep(100000);		/* what that causes at @other may need a kworker */
 	set_sysctl("net/ipv4/tcp_fin_timeout", 60);
 }
 
@@ -417,7 +443,7 @@ TEST(close_is_forgotten, .alone = true)
 	send_text(fd[1], "question");
 	expect_text(fd[0], "question");
 	send_text(fd[0], "last");
-	wait_until_forgotten(fd[0]);
+	wait_until_forgotten(fd[0], fd[1]);
 	EQ(events_now(fd[1]), POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM);
 	EQ(socket_error(fd[1]), 0);
 	expect_text(fd[1], "last");
@@ -434,7 +460,7 @@ TEST(close_is_forgotten_after_shutdown, .alone = true)
 	pair_open(fd);
 	OK(shutdown(fd[1], SHUT_WR));
 	send_text(fd[0], "last");
-	wait_until_forgotten(fd[0]);
+	wait_until_forgotten(fd[0], fd[1]);
 	EQ(events_now(fd[1]), POLLIN | POLLRDNORM | POLLRDHUP | POLLHUP | POLLOUT | POLLWRNORM);
 	EQ(socket_error(fd[1]), 0);
 	expect_text(fd[1], "last");
