@@ -4,6 +4,7 @@
  * 4.8.2, and properties of two state machines that exchange messages.
  */
 #include <kunit/test.h>
+#include <net/tcp_states.h>
 
 #include "../../net/smc/conn/close_fsm.h"
 
@@ -548,27 +549,27 @@ static void two_ends_abort(struct kunit *test)
 	}
 }
 
-/* Name, number and "both sides are done" of each state, as tools and sockets see it */
+/* Name, number and TCP's state of each state, as tools and programs see it */
 static const struct shown_row {
 	enum smc_close_state state;
 	const char *name;
 	u8 abi;
-	bool both_done;
+	u8 tcp;
 	bool ended;
 } shown_rows[] = {
-	{ SMC_CLOSE_ACTIVE, "ACTIVE", 1, false, false },
-	{ SMC_CLOSE_PEER_WAIT1, "PEERCLOSEWAIT1", 20, false, false },
-	{ SMC_CLOSE_PEER_WAIT1_CLOSED, "PEERCLOSEWAIT1", 20, false, true },
-	{ SMC_CLOSE_PEER_WAIT2, "PEERCLOSEWAIT2", 21, true, false },
-	{ SMC_CLOSE_PEER_WAIT2_CLOSED, "PEERCLOSEWAIT2", 21, true, true },
-	{ SMC_CLOSE_APP_FIN_WAIT, "APPFINCLOSEWAIT1", 24, true, false },
-	{ SMC_CLOSE_APP_WAIT1, "APPCLOSEWAIT1", 22, false, false },
-	{ SMC_CLOSE_APP_WAIT1_CLOSED, "APPCLOSEWAIT1", 22, false, false },
-	{ SMC_CLOSE_APP_WAIT2, "APPCLOSEWAIT2", 23, true, false },
-	{ SMC_CLOSE_APP_WAIT2_CLOSED, "APPCLOSEWAIT2", 23, true, false },
-	{ SMC_CLOSE_PEER_FIN_WAIT, "PEERFINCLOSEWAIT", 25, true, true },
-	{ SMC_CLOSE_ABORT_WAIT, "PEERABORTWAIT", 26, true, true },
-	{ SMC_CLOSE_CLOSED, "CLOSED", 7, true, true },
+	{ SMC_CLOSE_ACTIVE, "ACTIVE", 1, TCP_ESTABLISHED, false },
+	{ SMC_CLOSE_PEER_WAIT1, "PEERCLOSEWAIT1", 20, TCP_FIN_WAIT2, false },
+	{ SMC_CLOSE_PEER_WAIT1_CLOSED, "PEERCLOSEWAIT1", 20, TCP_FIN_WAIT2, true },
+	{ SMC_CLOSE_PEER_WAIT2, "PEERCLOSEWAIT2", 21, TCP_CLOSE, false },
+	{ SMC_CLOSE_PEER_WAIT2_CLOSED, "PEERCLOSEWAIT2", 21, TCP_CLOSE, true },
+	{ SMC_CLOSE_APP_FIN_WAIT, "APPFINCLOSEWAIT1", 24, TCP_CLOSE, false },
+	{ SMC_CLOSE_APP_WAIT1, "APPCLOSEWAIT1", 22, TCP_CLOSE_WAIT, false },
+	{ SMC_CLOSE_APP_WAIT1_CLOSED, "APPCLOSEWAIT1", 22, TCP_CLOSE_WAIT, false },
+	{ SMC_CLOSE_APP_WAIT2, "APPCLOSEWAIT2", 23, TCP_CLOSE, false },
+	{ SMC_CLOSE_APP_WAIT2_CLOSED, "APPCLOSEWAIT2", 23, TCP_CLOSE, false },
+	{ SMC_CLOSE_PEER_FIN_WAIT, "PEERFINCLOSEWAIT", 25, TCP_CLOSE, true },
+	{ SMC_CLOSE_ABORT_WAIT, "PEERABORTWAIT", 26, TCP_CLOSE, true },
+	{ SMC_CLOSE_CLOSED, "CLOSED", 7, TCP_CLOSE, true },
 };
 
 static void shown(struct kunit *test)
@@ -583,8 +584,10 @@ static void shown(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, smc_close_state_name(row->state), row->name);
 		KUNIT_EXPECT_EQ_MSG(test, smc_close_state_abi(row->state), row->abi, "%s",
 				    row->name);
-		KUNIT_EXPECT_EQ_MSG(test, smc_close_both_done(row->state), row->both_done, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, smc_close_tcp_state(row->state), row->tcp, "%s",
 				    row->name);
+		KUNIT_EXPECT_EQ_MSG(test, smc_close_both_done(row->state), row->tcp == TCP_CLOSE,
+				    "%s", row->name);
 		KUNIT_EXPECT_EQ_MSG(test, smc_close_ended(row->state), row->ended, "%s", row->name);
 	}
 }

@@ -219,6 +219,8 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	smc_cdc_spoiled(tx, bytes);
 	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
 	WRITE_ONCE(tx->produced, tx->produced + bytes);
+	tx->total += lost ? 0 : bytes;
+	tx->last = jiffies;
 	if (lost || (tx->urgent_hold && !urgent))
 		goto unlock;
 	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;
@@ -380,8 +382,12 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	if (consumed < 0)
 		return consumed;
 
-	if (produced)	/* before @produced, which makes the data visible */
+	if (produced) {
+		/* before @produced, which makes the data visible */
 		WRITE_ONCE(rx->stamp, wants_stamps(conn->sk) ? ktime_get_real() : 0);
+		rx->total += produced;
+		rx->last = jiffies;
+	}
 	rx->prod = cdc->producer;
 	tx->cons = cdc->consumer;
 	*urgent = smc_urgent_received(conn, cdc, rx->produced + produced);
@@ -631,6 +637,8 @@ int smc_cdc_attached(struct smc_conn *conn)
 		return -ENOLINK;
 	}
 	conn->attached = true;
+	conn->rx.last = jiffies;
+	conn->tx.last = jiffies;
 	if (conn->has_early)
 		apply_message(conn, &conn->early, &out);
 	else

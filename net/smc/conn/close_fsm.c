@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The state machine of close and abort as a table (RFC 7609, 4.8) */
 #include <linux/types.h>
+#include <net/tcp_states.h>
 
 #include "close_fsm.h"
 
@@ -136,28 +137,28 @@ static const struct smc_close_step table[SMC_CLOSE_STATES][SMC_CLOSE_EVENTS] = {
 };
 
 /*
- * Name; number in the user ABI (sock_diag); neither side sends further data; this side has sent its
+ * Name; number in the user ABI (sock_diag); state that TCP would be in; this side has sent its
  * final message
  */
 static const struct {
 	const char *name;
 	u8 abi;
-	bool both_done;
+	u8 tcp;
 	bool ended;
 } states[SMC_CLOSE_STATES] = {
-	ROW(ACTIVE)		= { "ACTIVE", 1 },
-	ROW(PEER_WAIT1)		= { "PEERCLOSEWAIT1", 20 },
-	ROW(PEER_WAIT1_CLOSED)	= { "PEERCLOSEWAIT1", 20, false, true },
-	ROW(PEER_WAIT2)		= { "PEERCLOSEWAIT2", 21, true },
-	ROW(PEER_WAIT2_CLOSED)	= { "PEERCLOSEWAIT2", 21, true, true },
-	ROW(APP_FIN_WAIT)	= { "APPFINCLOSEWAIT1", 24, true },
-	ROW(APP_WAIT1)		= { "APPCLOSEWAIT1", 22 },
-	ROW(APP_WAIT1_CLOSED)	= { "APPCLOSEWAIT1", 22 },
-	ROW(APP_WAIT2)		= { "APPCLOSEWAIT2", 23, true },
-	ROW(APP_WAIT2_CLOSED)	= { "APPCLOSEWAIT2", 23, true },
-	ROW(PEER_FIN_WAIT)	= { "PEERFINCLOSEWAIT", 25, true, true },
-	ROW(ABORT_WAIT)		= { "PEERABORTWAIT", 26, true, true },
-	ROW(CLOSED)		= { "CLOSED", 7, true, true },
+	ROW(ACTIVE)		= { "ACTIVE", 1, TCP_ESTABLISHED },
+	ROW(PEER_WAIT1)		= { "PEERCLOSEWAIT1", 20, TCP_FIN_WAIT2 },
+	ROW(PEER_WAIT1_CLOSED)	= { "PEERCLOSEWAIT1", 20, TCP_FIN_WAIT2, true },
+	ROW(PEER_WAIT2)		= { "PEERCLOSEWAIT2", 21, TCP_CLOSE },
+	ROW(PEER_WAIT2_CLOSED)	= { "PEERCLOSEWAIT2", 21, TCP_CLOSE, true },
+	ROW(APP_FIN_WAIT)	= { "APPFINCLOSEWAIT1", 24, TCP_CLOSE },
+	ROW(APP_WAIT1)		= { "APPCLOSEWAIT1", 22, TCP_CLOSE_WAIT },
+	ROW(APP_WAIT1_CLOSED)	= { "APPCLOSEWAIT1", 22, TCP_CLOSE_WAIT },
+	ROW(APP_WAIT2)		= { "APPCLOSEWAIT2", 23, TCP_CLOSE },
+	ROW(APP_WAIT2_CLOSED)	= { "APPCLOSEWAIT2", 23, TCP_CLOSE },
+	ROW(PEER_FIN_WAIT)	= { "PEERFINCLOSEWAIT", 25, TCP_CLOSE, true },
+	ROW(ABORT_WAIT)		= { "PEERABORTWAIT", 26, TCP_CLOSE, true },
+	ROW(CLOSED)		= { "CLOSED", 7, TCP_CLOSE, true },
 };
 
 /*
@@ -181,10 +182,19 @@ u8 smc_close_state_abi(enum smc_close_state state)
 	return states[state].abi;
 }
 
+/*
+ * The state that TCP would be in; TCP_CLOSE if neither side will send further data. TCP is in
+ * TCP_FIN_WAIT1 in place of TCP_FIN_WAIT2 until the peer has all data.
+ */
+u8 smc_close_tcp_state(enum smc_close_state state)
+{
+	return states[state].tcp;
+}
+
 /* Will neither side send further data? Then there is nothing to shut down. */
 bool smc_close_both_done(enum smc_close_state state)
 {
-	return states[state].both_done;
+	return states[state].tcp == TCP_CLOSE;
 }
 
 /* Has this side sent its final message, "closed" or "aborted"? The peer may be done as well. */

@@ -99,6 +99,7 @@ struct smc_close_step {
 struct smc_close_step smc_close_step(enum smc_close_state state, enum smc_close_event event);
 const char *smc_close_state_name(enum smc_close_state state);
 u8 smc_close_state_abi(enum smc_close_state state);
+u8 smc_close_tcp_state(enum smc_close_state state);
 bool smc_close_both_done(enum smc_close_state state);
 bool smc_close_ended(enum smc_close_state state);
 

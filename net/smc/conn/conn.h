@@ -3,6 +3,8 @@
 #ifndef _NET_SMC_CONN_CONN_H
 #define _NET_SMC_CONN_CONN_H
 
+#include <net/tcp_states.h>
+
 #include "../group/conn.h"
 #include "close_fsm.h"
 
@@ -123,6 +125,7 @@ void smc_cdc_init(struct smc_conn *conn);
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
 int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
 bool smc_tx_writable(const struct smc_conn *conn);
+void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
@@ -187,6 +190,15 @@ static inline u32 smc_rx_available(const struct smc_conn *conn)
 static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
 {
 	return smc_rx_available(conn) >= min(wanted, smc_ring_size(&conn->rx.ring) / 2);
+}
+
+/*
+ * The state of TCP that the program is to see. TCP's own connection is established as long as the
+ * SMC connection, and may end before it. Any context.
+ */
+static inline u8 smc_conn_tcp_state(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->failed) ? TCP_CLOSE : smc_close_tcp_state(READ_ONCE(conn->state));
 }
 
 /* Is the peer or the path to it gone? Then the kworker of the socket ends it. Any context. */

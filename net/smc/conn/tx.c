@@ -168,6 +168,28 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return len;
 }
 
+/*
+ * How far has data come that the program has sent? The program may ask again until all of it is
+ * confirmed, so data must not wait, nor a report of the device. The socket lock is held. Does not
+ * sleep.
+ */
+void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out)
+{
+	const struct smc_transport *transport = conn->transport;
+	bool posted = false;
+
+	memset(out, 0, sizeof(*out));
+	if (!transport || !transport->tx_progress)
+		return;
+	smc_cdc_flush(conn);
+	spin_lock_bh(&conn->lock);
+	if (!conn->freeing && transport->tx_progress(conn, out))
+		posted = smc_cdc_post(conn);
+	spin_unlock_bh(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
+}
+
 /* The ring is full: tell the peer, and wait if the call may wait */
 static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
 {

@@ -50,6 +50,8 @@ struct smc_payer;
  * @cons: @consumed as a cursor
  * @produced: bytes the peer has produced; written under conn->lock. Read without the lock by
  *	smp_load_acquire(), which makes the data visible
+ * @total: the same since the connection began, for TCP_INFO
+ * @last: jiffies when the peer has produced data last
  * @prod: @produced as a cursor: the last one accepted
  * @announced: smc_rx_passed() as the peer knows it; conn->lock
  * @peer_blocked: the peer waits for space; conn->lock
@@ -68,6 +70,8 @@ struct smc_conn_rx {
 	u32 consumed;
 	struct smc_cursor cons;
 	u32 produced;
+	u64 total;
+	unsigned long last;
 	struct smc_cursor prod;
 	u32 announced;
 	bool peer_blocked;
@@ -83,6 +87,8 @@ struct smc_conn_rx {
  * @base: address of offset 0
  * @ring: its bounds
  * @produced: bytes we produced; written under the socket lock and conn->lock
+ * @total: the same since the connection began, for TCP_INFO
+ * @last: jiffies when the program has sent data last
  * @prod: @produced as a cursor
  * @consumed: bytes the peer has consumed; written under conn->lock
  * @cons: @consumed as a cursor: the last one accepted
@@ -107,6 +113,8 @@ struct smc_conn_tx {
 	u8 *base;
 	struct smc_ring ring;
 	u32 produced;
+	u64 total;
+	unsigned long last;
 	struct smc_cursor prod;
 	u32 consumed;
 	struct smc_cursor cons;
@@ -180,7 +188,7 @@ struct smc_conn_urgent {
  *	lower half of the DMB token (SMC-D). Set by conn_open(), then constant
  * @peer_token: the peer's alert token
  * @lock: protects the fields marked @lock; taken with bottom halves off. No other lock of the
- *	module is taken inside it, except by the transport's cdc_post
+ *	module is taken inside it, except by the transport's cdc_post, tx_progress and conn_ends
  * @state: enum smc_close_state; @lock
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN for the program; written under @lock. Read without the
  *	lock by smp_load_acquire(), which makes the last bytes and @failed visible

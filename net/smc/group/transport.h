@@ -163,6 +163,16 @@ struct smc_conn_ends {
 };
 
 /**
+ * struct smc_tx_progress - how far sent data has come
+ * @unsent: bytes that were not passed to the device
+ * @unconfirmed: bytes that the peer's adapter has not confirmed, @unsent included
+ */
+struct smc_tx_progress {
+	u32 unsent;
+	u32 unconfirmed;
+};
+
+/**
  * struct smc_transport - a transport for the data of connections
  * @name: name for messages
  * @owner: its module. Handshakes and connections hold a reference, groups without connections do
@@ -227,6 +237,10 @@ struct smc_conn_ends {
  *	the transport does not hold the peer's element.
  * @conn_close: Give everything back. Called once after conn_open. No upcall follows. May sleep.
  *
+ * @tx_progress: How far has produced data come? conn->lock is held; does not sleep. Returns whether
+ *	the caller must post control data, so that the device reports the rest. NULL with
+ *	@synchronous: all data is in the peer's ring.
+ *
  * @cdc_post: Send control data to the peer, behind all data written before. conn->lock is held;
  *	does not sleep and makes no upcall.
  * @cdc_fetch: Get the control data that the peer has posted, on transports that only signal it.
@@ -269,6 +283,7 @@ struct smc_transport {
 	void (*conn_detach)(struct smc_conn *conn);
 	void (*conn_close)(struct smc_conn *conn);
 
+	bool (*tx_progress)(struct smc_conn *conn, struct smc_tx_progress *out);
 	void (*cdc_post)(struct smc_conn *conn, const struct smc_cdc *cdc);
 	bool (*cdc_fetch)(struct smc_conn *conn, struct smc_cdc *cdc);
 	void (*cdc_kick)(struct smc_conn *conn);

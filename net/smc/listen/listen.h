@@ -26,6 +26,7 @@ int smc_accept(struct socket *sock, struct socket *newsock, int flags);
 
 /* queue.c */
 void smc_accept_set_backlog(struct smc_sock *listener, int backlog);
+u32 smc_accept_count_waiting(struct smc_sock *listener);
 bool smc_accept_has_place(struct smc_sock *listener);
 bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child);
 bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child);

@@ -20,6 +20,17 @@ static u32 count_taken_places(const struct smc_accept_queue *q)
 	return READ_ONCE(q->nr) - READ_ONCE(q->parked);
 }
 
+/* Connections that wait for accept(), or whose handshake is under way. Interrupts are on. */
+u32 smc_accept_count_waiting(struct smc_sock *listener)
+{
+	u32 places;
+
+	spin_lock_irq(&listener->queue.lock);
+	places = count_taken_places(&listener->queue);
+	spin_unlock_irq(&listener->queue.lock);
+	return places + READ_ONCE(listener->conn.sk->sk_ack_backlog);
+}
+
 /* As TCP: there is one place more than the program has asked for */
 static bool is_full(const struct smc_accept_queue *q)
 {

@@ -15,6 +15,7 @@
 int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 {
 	struct smc_conn *conn = &smc->conn;
+	struct smc_tx_progress progress;
 
 	switch (smc->state) {
 	case SMC_SOCK_ACTIVE:
@@ -30,10 +31,11 @@ int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd)
 	case SIOCINQ:
 		return smc_rx_amount(conn);
 	case SIOCOUTQ:
-		/* Sent bytes may be unread in the ring of the peer's kernel */
-		return smc_tx_outstanding(conn);
+		smc_tx_get_progress(conn, &progress);
+		return progress.unconfirmed;
 	case SIOCOUTQNSD:
-		return 0;
+		smc_tx_get_progress(conn, &progress);
+		return progress.unsent;
 	case SIOCATMARK:
 		return smc_urgent_at_mark(conn);
 	default:

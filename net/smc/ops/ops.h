@@ -24,6 +24,10 @@ int smc_shutdown(struct socket *sock, int how);
 int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 int smc_ioctl_amount(struct smc_sock *smc, unsigned int cmd);
 
+/* query.c */
+int smc_getname(struct socket *sock, struct sockaddr *addr, int peer);
+int smc_get_tcp_info(struct sock *sk, char __user *optval, int __user *optlen);
+
 /* ancillary.c */
 void smc_ancillary_received(struct smc_sock *smc, struct msghdr *msg, bool bytes);
 int smc_ancillary_prepare(struct smc_sock *smc, struct msghdr *msg);

@@ -138,27 +138,6 @@ static int bind_sock(struct socket *sock, struct sockaddr *addr, int addr_len)
 	return err;
 }
 
-static int get_sock_name(struct socket *sock, struct sockaddr *addr, int peer)
-{
-	bool has_module = smc_call_begin();
-	struct smc_sock *smc;
-	bool ended;
-	int len;
-
-	rcu_read_lock();
-	smc = smc_sk(sock->sk);
-	/*
-	 * TCP's connection exists until close(); accept() asks with 2, and gets the address in any
-	 * case
-	 */
-	ended = peer == 1 && smc && READ_ONCE(smc->state) == SMC_SOCK_ACTIVE &&
-		smc_close_both_done(READ_ONCE(smc->conn.state));
-	rcu_read_unlock();
-	len = ended ? -ENOTCONN : smc_ops_of_tcp(sock->sk)->getname(sock, addr, peer);
-	smc_call_end(has_module);
-	return len;
-}
-
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 static int accept_sock(struct socket *sock, struct socket *newsock, struct proto_accept_arg *arg)
 {
@@ -195,7 +174,7 @@ static const struct proto_ops *fill_smc_ops(int family, const struct proto_ops *
 	ops->bind = bind_sock;
 	ops->connect = smc_connect;
 	ops->accept = accept_sock;
-	ops->getname = get_sock_name;
+	ops->getname = smc_getname;
 	ops->poll = smc_poll;
 	ops->ioctl = smc_ioctl;
 #ifdef CONFIG_COMPAT

@@ -269,6 +269,8 @@ int smc_getsockopt(struct socket *sock, int level, int optname, char __user *opt
 		err = get_smc_option(sock->sk, optname, optval, optlen);
 	else if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE && smc_ops_are_smc(sock))
 		err = -EINVAL;	/* the program has no bytes of TCP */
+	else if (level == SOL_TCP && optname == TCP_INFO)
+		err = smc_get_tcp_info(sock->sk, optval, optlen);
 	else
 		err = smc_ops_of_tcp(sock->sk)->getsockopt(sock, level, optname, optval, optlen);
 	smc_call_end(has_module);

@@ -428,7 +428,7 @@ static int shutdown_conn(struct smc_sock *smc, int how)
 {
 	struct smc_conn *conn = &smc->conn;
 
-	if (smc_close_both_done(READ_ONCE(conn->state)))
+	if (smc_conn_tcp_state(conn) == TCP_CLOSE)
 		return -ENOTCONN;
 	/* With unread data, closing would be an abort; TCP only ends its own side */
 	if (how == SHUTDOWN_MASK && !smc_rx_available(conn))

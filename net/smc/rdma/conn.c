@@ -679,6 +679,18 @@ void smcr_conn_close(struct smc_conn *conn)
 }
 
 /**
+ * smcr_conn_tx_progress() - struct smc_transport: how far has produced data come?
+ * @conn: the connection
+ * @out: result
+ */
+bool smcr_conn_tx_progress(struct smc_conn *conn, struct smc_tx_progress *out)
+{
+	struct smcr_conn *rc = conn->priv;
+
+	return rc && READ_ONCE(rc->attached) && smcr_link_tx_progress(rc, out);
+}
+
+/**
  * smcr_conn_cdc_post() - struct smc_transport: send control data to the peer
  * @conn: the connection
  * @cdc: control data

@@ -47,6 +47,8 @@ struct smcr_send_ring;
  * @tx_seqno: number of the last control message posted
  * @acked_seqno: number of the last control message that the peer's adapter has confirmed
  * @has_cdc: @cdc is valid
+ * @reported: @written when the device was last asked to report the completion of a message
+ * @wants_report: it is to report that of the next message
  * @unproved: the connection was moved to @link, and its failover message is due
  * @is_waiting: @cdc waits for a slot
  * @waiting: node in link->waiting
@@ -81,9 +83,11 @@ struct smcr_conn {
 	struct smc_cursor sent;
 	u32 written;
 	u32 acked;
+	u32 reported;
 	u16 tx_seqno;
 	u16 acked_seqno;
 	bool has_cdc;
+	bool wants_report;
 	bool unproved;
 	bool is_waiting;
 	struct list_head waiting;
@@ -98,6 +102,7 @@ void smcr_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *out)
 int smcr_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer);
 int smcr_conn_settle(struct smc_conn *conn);
 void smcr_conn_close(struct smc_conn *conn);
+bool smcr_conn_tx_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc);
 
 void smcr_conn_put(struct smcr_conn *rc);

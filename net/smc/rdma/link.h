@@ -218,6 +218,7 @@ void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc);
 void smcr_link_stop(struct smcr_conn *rc);
 void smcr_link_withdraw(struct smcr_conn *rc);
 void smcr_link_progress(struct smcr_conn *rc, struct smc_conn_ends *out);
+bool smcr_link_tx_progress(struct smcr_conn *rc, struct smc_tx_progress *out);
 bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 addr,
 		    u32 consumed, struct smc_cursor cursor);
 int smcr_send_create(struct smcr_link *link);

@@ -36,6 +36,7 @@ static const struct smc_transport transport = {
 	.conn_settle	= smcr_conn_settle,
 	.conn_ends	= smcr_conn_ends,
 	.conn_close	= smcr_conn_close,
+	.tx_progress	= smcr_conn_tx_progress,
 	.cdc_post	= smcr_conn_cdc_post,
 };
 

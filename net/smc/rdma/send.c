@@ -146,6 +146,16 @@ static void fill_slot(struct smcr_send_slot *slot, struct smcr_conn *rc)
 	slot->is_long = false;
 }
 
+/*
+ * Without a completion of its own the last message keeps the ring in use. While a peer waits for an
+ * urgent byte, smcr_link_tx_progress() must not repeat the message that announces it.
+ */
+static bool needs_report(const struct smcr_conn *rc)
+{
+	return rc->cdc.state_flags || rc->cdc.producer_flags & SMC_CDC_URGENT_PRESENT ||
+	       rc->wants_report;
+}
+
 /* Post rc->cdc behind the data that it announces. The slot takes over a reference to @rc. */
 static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 {
@@ -162,8 +172,11 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 	rc->sent = rc->cdc.producer;
 	smc_cdc_build(&rc->cdc, link->slot_bytes + slot_offset(link, slot), SMC_CDC_LEN);
 	prepare_message(link, slot, &message, &sge[2], SMC_CDC_LEN);
-	/* It may be the last message: without a completion of its own the ring stays in use */
-	set_signal(link, &message, rc->cdc.state_flags);
+	set_signal(link, &message, needs_report(rc));
+	if (message.send_flags & IB_SEND_SIGNALED) {
+		rc->reported = rc->written;
+		rc->wants_report = false;
+	}
 	fill_slot(slot, rc);
 	if (writes == 2)
 		write[0].wr.next = &write[1].wr;
@@ -326,6 +339,34 @@ void smcr_link_progress(struct smcr_conn *rc, struct smc_conn_ends *out)
 	spin_unlock_bh(&link->send_lock);
 }
 
+/**
+ * smcr_link_tx_progress() - amounts of data that is not sent, or not confirmed
+ * @rc: an attached connection
+ * @out: result
+ *
+ * smc_conn.lock is held. Does not sleep. The device does not report each completion. If it has not
+ * been asked to report that of the last data, the next message of the connection asks for it.
+ *
+ * Return: whether the caller must post this message.
+ */
+bool smcr_link_tx_progress(struct smcr_conn *rc, struct smc_tx_progress *out)
+{
+	const struct smc_conn_tx *tx = &rc->conn->tx;
+	struct smcr_link *link;
+	bool asks;
+
+	lockdep_assert_held(&rc->conn->lock);
+	link = lock_link(rc);
+	out->unconfirmed = tx->produced - tx->consumed - count_confirmed(rc, tx->consumed);
+	/* The peer may have consumed what is to be written again on another link */
+	out->unsent = min(tx->produced - rc->written, out->unconfirmed);
+	asks = out->unconfirmed > out->unsent && rc->written != rc->reported && !rc->wants_report;
+	if (asks)
+		rc->wants_report = true;
+	spin_unlock_bh(&link->send_lock);
+	return asks;
+}
+
 /*
  * The peer has the bytes that it has consumed, and those that its adapter has confirmed. All bytes
  * behind them are written again: the same bytes at the same place, which the send ring still has.
@@ -338,6 +379,7 @@ static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_curso
 		return;
 	rc->sent = smc_cursor_advance(cursor, confirmed, &rc->bounds);
 	rc->written = consumed + confirmed;
+	rc->reported = rc->written;
 }
 
 /**

@@ -38,7 +38,10 @@ static void change_owner(void *unused)
 	}
 }
 
-/* Until TCP has connected the socket, and for some microseconds: a kworker makes it TCP then */
+/*
+ * Until TCP has connected the socket, and knows the round-trip time; and for some microseconds: a
+ * kworker makes it TCP then
+ */
 static void wait_briefly(int fd, long us)
 {
 	struct timespec start, now;
@@ -48,7 +51,7 @@ static void wait_briefly(int fd, long us)
 	do {
 		len = sizeof(info);
 		OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
-	} while (info.tcpi_state == TCP_SYN_SENT);
+	} while (!info.tcpi_rtt);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &now);

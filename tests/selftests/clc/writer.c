@@ -434,17 +434,13 @@ TEST(closed_beside_full_ring, HOSTILE)
 
 static void close_and_reset(void)
 {
-	struct tcp_info info = {};
-	socklen_t len = sizeof(info);
-
 	f.state_flags = DONE | CLOSED;
 	forge_send(&f, "last");
 	set_linger(f.tcp, 1, 0);
 	close(f.tcp);
 	do {
 		pause_briefly();
-		OK(getsockopt(f.app, SOL_TCP, TCP_INFO, &info, &len));
-	} while (info.tcpi_state != TCP_CLOSE);
+	} while (tcp_state(f.app) != TCP_CLOSE);
 }
 
 /* It has read everything, and only waits no more */

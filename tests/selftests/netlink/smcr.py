@@ -8,12 +8,15 @@ trace events, and the loss of a device.
 """
 
 import errno
+import fcntl
 import os
 import re
 import select
 import socket
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import diag
@@ -28,6 +31,7 @@ from wire import ADDRESS, gid, interface
 TRACING = Path(sys.argv[1])
 EXT = extensions(CONNINFO, LGRINFO, DMBINFO)
 SO_NETNS_COOKIE = 71
+SIOCOUTQNSD = 0x894b
 BUFFER = 65536
 ORDER = 4                       # of the pages of such a buffer
 R1, R2 = 1, 4                   # net.smc.variants
@@ -208,6 +212,12 @@ def sender_cursors(sock):
     return {name: info[name][1] for name in ('tx_prep', 'tx_sent', 'tx_prod', 'tx_fin')}
 
 
+def amounts(sock):
+    """SIOCOUTQ and SIOCOUTQNSD."""
+    return tuple(struct.unpack('i', fcntl.ioctl(sock, request, bytes(4)))[0]
+                 for request in (termios.TIOCOUTQ, SIOCOUTQNSD))
+
+
 def held_back():
     """The sender keeps what follows an urgent byte until the peer has consumed that."""
     pair = connect(socket.AF_INET, R2)
@@ -220,6 +230,7 @@ def held_back():
     equal('what is behind it is not', (cursors['tx_prep'], cursors['tx_sent'], cursors['tx_prod']),
           (111, 11, 11))
     check('completed is not more than sent', cursors['tx_fin'] <= 11, cursors)
+    becomes('a program that asks is told so', lambda: amounts(pair.client), (100, 100))
     got = 0
     while got < 110:
         got += len(pair.server.recv(110 - got))
@@ -227,6 +238,7 @@ def held_back():
     equal('now it is', (cursors['tx_prep'], cursors['tx_sent'], cursors['tx_prod']),
           (111, 111, 111))
     check('the peer had the urgent byte', 11 <= cursors['tx_fin'] <= 111, cursors)
+    becomes('and the program is told that the peer has all', lambda: amounts(pair.client), (0, 0))
     end(pair)
 
 

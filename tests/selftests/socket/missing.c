@@ -56,15 +56,6 @@ static void drop_data(int fd)
 	OK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)));
 }
 
-static int tcp_state(int fd)
-{
-	struct tcp_info info = {};
-	socklen_t len = sizeof(info);
-
-	OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
-	return info.tcpi_state;
-}
-
 static int in_handshake(void)
 {
 	int listener = listen_any(1), fd = without_waiting(new_client());

@@ -98,15 +98,6 @@ static struct addr listen_for_both_families(int listener)
 	return addr;
 }
 
-static bool is_established(int fd)
-{
-	struct tcp_info info = {};
-	socklen_t len = sizeof(info);
-
-	OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
-	return info.tcpi_state == TCP_ESTABLISHED;
-}
-
 /* TCP is connected when the page comes, and the handshake may be over or not */
 TEST(family_changed_while_connecting, .applies = can_keep_pages_of_ipv6)
 {
@@ -123,7 +114,7 @@ TEST(family_changed_while_connecting, .applies = can_keep_pages_of_ipv6)
 
 	nonblock(change.fd);
 	FAILS(connect(change.fd, &to.sa, to.len), EINPROGRESS);
-	while (!is_established(change.fd))
+	while (tcp_state(change.fd) != TCP_ESTABLISHED)
 		pause_briefly();
 	lost_bring(&lost, 0, &family, sizeof(family));
 	worker_join(&changer);

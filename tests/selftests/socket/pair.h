@@ -133,6 +133,13 @@ void expect_nothing(int fd);
 size_t send_until_full(int fd, uint64_t offset);	/* pattern; returns bytes */
 void drain(int fd, size_t bytes, uint64_t offset);
 
+/*
+ * The state of the TCP connection. TCP_INFO tells that of the SMC connection, if there is one. A
+ * connection that does not exist any more has TCP_CLOSE.
+ */
+int tcp_state(int fd);
+int tcp_state_of_ports(int local, int peer);
+
 /* Options and polling */
 void nonblock(int fd);
 void set_int(int fd, int level, int name, int value);

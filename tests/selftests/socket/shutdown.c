@@ -400,21 +400,6 @@ TEST(first_data_to_closed)
 	FAILS(send(fd[1], "x", 1, MSG_NOSIGNAL), EPIPE);
 }
 
-static bool is_listed(const char *path, unsigned int local, unsigned int peer)
-{
-	unsigned int from = 0, to = 0;
-	FILE *f = fopen(path, "re");
-	bool found = false;
-	char line[300];
-
-	TRUE(f);
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%x", &from, &to) == 2 &&
-			from == local && to == peer;
-	fclose(f);
-	return found;
-}
-
 /*
  * A peer that has closed waits for the other end for tcp_fin_timeout only, and then forgets it. TCP
  * tells when that is.
@@ -428,8 +413,7 @@ static void wait_until_forgotten(int fd, int other)
 	close(fd);
 	do {
 		pause_briefly();
-	} while (is_listed("/proc/net/tcp", local, peer) ||
-		 is_listed("/proc/net/tcp6", local, peer));
+	} while (tcp_state_of_ports(local, peer) != TCP_CLOSE);
 	usleep(100000);		/* what that causes at @other may need a kworker */
 	set_sysctl("net/ipv4/tcp_fin_timeout", 60);
 }
@@ -446,6 +430,7 @@ TEST(close_is_forgotten, .alone = true)
 	wait_until_forgotten(fd[0], fd[1]);
 	EQ(events_now(fd[1]), POLLIN | POLLRDNORM | POLLRDHUP | POLLOUT | POLLWRNORM);
 	EQ(socket_error(fd[1]), 0);
+	peer_of(fd[1]);
 	expect_text(fd[1], "last");
 	expect_eof(fd[1]);
 	send_text(fd[1], "an answer");
@@ -585,15 +570,6 @@ TEST(reset_wakes_writer)
 	worker_join(&worker);
 }
 
-static int state_of_tcp(int fd)
-{
-	struct tcp_info info = {};
-	socklen_t len = sizeof(info);
-
-	OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
-	return info.tcpi_state;
-}
-
 static void drop_segments(int fd)
 {
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -630,7 +606,7 @@ static void read_error_before_rst(void (*read_error)(void *arg))
 	OK(setsockopt(fd[1], SOL_SOCKET, SO_DETACH_FILTER, &(int){ 0 }, 4));
 	if (!variant->smc)
 		read_error(&fd[1]);
-	while (state_of_tcp(fd[1]) != TCP_CLOSE)
+	while (tcp_state(fd[1]) != TCP_CLOSE)
 		pause_briefly();
 	EQ(events_now(fd[1]) & POLLERR, 0);
 	expect_eof(fd[1]);

@@ -171,6 +171,47 @@ void drain(int fd, size_t bytes, uint64_t offset)
 	}
 }
 
+static int find_tcp_state(const char *path, unsigned int local, unsigned int peer)
+{
+	unsigned int from = 0, to = 0, state = 0;
+	FILE *f = fopen(path, "re");
+	bool found = false;
+	char line[300];
+
+	if (!f)		/* without IPv6 */
+		return TCP_CLOSE;
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%x %x", &from, &to,
+			       &state) == 3 && from == local && to == peer;
+	fclose(f);
+	return found ? state : TCP_CLOSE;
+}
+
+int tcp_state_of_ports(int local, int peer)
+{
+	int state = TCP_CLOSE, tries;
+
+	/* The kernel may leave out a line where others vanish meanwhile */
+	for (tries = 0; tries < 3 && state == TCP_CLOSE; tries++) {
+		state = find_tcp_state("/proc/net/tcp", local, peer);
+		if (state == TCP_CLOSE)
+			state = find_tcp_state("/proc/net/tcp6", local, peer);
+	}
+	return state;
+}
+
+int tcp_state(int fd)
+{
+	struct addr name = name_of(fd), peer = { .len = name.len };
+
+	/* Other than getpeername(), this works in every state */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &peer.sa, &peer.len)) {
+		EQ(errno, ENOTCONN);
+		return TCP_CLOSE;
+	}
+	return tcp_state_of_ports(port_of(&name), port_of(&peer));
+}
+
 void nonblock(int fd)
 {
 	int flags = OK(fcntl(fd, F_GETFL));
