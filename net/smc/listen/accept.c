@@ -248,7 +248,19 @@ static void wait_for_child_owner(struct smc_sock *child)
 	wait_event(child->conn.sk->sk_lock.wq, is_child_free_or_accepted(child));
 }
 
-/* accept() returns children in TCP's order, as far as their handshakes can be finished now */
+/* Drops the reference */
+static void step_overtaken_child(struct smc_sock *child)
+{
+	wait_for_child_owner(child);
+	smc_sock_step(child);
+	smc_conn_put(&child->conn);
+}
+
+/*
+ * accept() returns children in TCP's order, as far as their handshakes can be finished now. If no
+ * child is ready, the connect() of a client may have returned all the same: its last message has
+ * come, and a kworker has not run yet.
+ */
 static void step_overtaken_children(struct smc_sock *listener)
 {
 	struct smc_sock *child;
@@ -258,9 +270,7 @@ static void step_overtaken_children(struct smc_sock *listener)
 		child = smc_accept_find_overtaken(listener);
 		if (!child)
 			break;
-		wait_for_child_owner(child);
-		smc_sock_step(child);
-		smc_conn_put(&child->conn);
+		step_overtaken_child(child);
 	}
 }
 
@@ -323,7 +333,8 @@ static struct sock *find_ready_sock(struct smc_sock *listener, long timeo, struc
 		err = smc_child_take_steps(listener, &sk);
 	if (sk)
 		return sk;
-	if (!err)
+	/* A call that waits for the first child is woken */
+	if (!err && (!timeo || smc_accept_has_ready(listener)))
 		step_overtaken_children(listener);
 	sk = pop_ready_sock(listener, child);	/* as TCP, before a signal */
 	if (sk || !err)
@@ -367,6 +378,29 @@ static struct sock *wait_for_sock(struct smc_sock *listener, long timeo, struct 
 	remove_wait_queue(waiters, &acceptor.wait);
 	pass_on_steps(listener);
 	return sk;
+}
+
+/*
+ * poll(): would accept() return a socket at once? The program does not wait in accept(), so a
+ * kworker takes the next steps. But the connect() of a client may have returned before that, so the
+ * last step of its child is taken here. A kernel thread that polls has no such client. May sleep,
+ * but neither for a peer nor for a program.
+ */
+bool smc_accept_poll(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+	unsigned int i;
+
+	WRITE_ONCE(listener->queue.accept_steps, false);
+	for (i = 0; i < ROUND && !smc_accept_has_ready(listener); i++) {
+		if (current->flags & PF_KTHREAD || signal_pending(current))
+			break;
+		child = smc_accept_find_overtaken(listener);
+		if (!child)
+			break;
+		step_overtaken_child(child);
+	}
+	return smc_accept_has_ready(listener);
 }
 
 /* Give the sock to the new struct socket of the program, as TCP's accept() does */

@@ -22,6 +22,7 @@ static inline bool smc_accept_step_is_due(const struct smc_sock *listener)
 
 /* accept.c */
 int smc_listen(struct socket *sock, int backlog);
+bool smc_accept_poll(struct smc_sock *listener);
 int smc_accept(struct socket *sock, struct socket *newsock, int flags);
 
 /* queue.c */

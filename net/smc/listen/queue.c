@@ -336,24 +336,41 @@ struct smc_sock *smc_accept_pop_child(struct smc_sock *listener, bool ready)
 	return child;
 }
 
+/* Is a step due, or taken at this moment? */
+static bool is_stepped(const struct smc_sock *child)
+{
+	if (smc_sock_step_is_due(child))
+		return true;
+	smp_rmb();	/* a stepper owns the sock before the step is not due any more */
+	return sock_owned_by_user_nocheck(child->conn.sk);
+}
+
+/* May the client's connect() have returned, although the child is not ready? */
+static bool is_nearly_ready(const struct smc_sock *child)
+{
+	return READ_ONCE(child->conn.accept_sent) || READ_ONCE(child->reason);
+}
+
 /*
- * Find a child that is older than the first ready one, and that has a step due or an owner. It is
- * about to be ready, and TCP would return it first. Only the next ROUND older children are tested,
- * because thousands of children may be silent.
+ * Find a child that has a step due or an owner. If a child is ready: one that is older, because TCP
+ * would return it first. Otherwise one whose client's connect() may have returned. Only the newest
+ * ROUND of these children are tested, because thousands of children may be silent.
  *
  * Return: the oldest such child, with a reference, or NULL.
  */
 struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
-	struct smc_sock *child, *found = NULL;
+	struct smc_sock *ready, *child, *found = NULL;
+	struct list_head *at;
 	unsigned int i;
 
 	spin_lock_irq(&q->lock);
-	child = find_first_ready(q);
-	for (i = 0; child && i < ROUND && !list_is_first(&child->child, &q->children); i++) {
-		child = list_prev_entry(child, child);
-		if (smc_sock_step_is_due(child) || sock_owned_by_user_nocheck(child->conn.sk))
+	ready = find_first_ready(q);
+	at = ready ? ready->child.prev : q->children.prev;
+	for (i = 0; i < ROUND && at != &q->children; i++, at = at->prev) {
+		child = list_entry(at, struct smc_sock, child);
+		if (is_stepped(child) && (ready || is_nearly_ready(child)))
 			found = child;
 	}
 	if (found)

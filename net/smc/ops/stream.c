@@ -388,10 +388,19 @@ static __poll_t poll_conn(struct smc_sock *smc)
 	return mask;
 }
 
+/* Without the RCU read-side critical section. Drops the reference. */
+static __poll_t poll_listener(struct smc_sock *listener)
+{
+	__poll_t mask = smc_accept_poll(listener) ? EPOLLIN | EPOLLRDNORM : 0;
+
+	smc_conn_put(&listener->conn);
+	return mask;
+}
+
 /* poll, select and epoll. Return: the events that are ready, as TCP. */
 __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_struct *wait)
 {
-	struct smc_sock *smc;
+	struct smc_sock *smc, *listener = NULL;
 	bool by_tcp = false;
 	__poll_t mask = 0;
 
@@ -402,10 +411,9 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 	smc = smc_sk(sock->sk);
 	switch (smc ? smc_sock_state(smc) : SMC_SOCK_INIT) {
 	case SMC_SOCK_LISTEN:
-		WRITE_ONCE(smc->queue.accept_steps, false);
-		if (smc_accept_has_ready(smc))
-			mask = EPOLLIN | EPOLLRDNORM;
 		by_tcp = inet_sk_state_load(sock->sk) != TCP_LISTEN;
+		if (!by_tcp && smc_conn_get_not_zero(&smc->conn))
+			listener = smc;
 		break;
 	case SMC_SOCK_ACTIVE:
 		mask = poll_conn(smc);
@@ -420,6 +428,8 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 	if (by_tcp)
 		mask = smc_ops_of_tcp(sock->sk)->poll(file, sock, NULL);
 	rcu_read_unlock();
+	if (listener)
+		mask = poll_listener(listener);
 	smc_call_leave();
 	return mask;
 }

@@ -131,9 +131,26 @@ def no_kworker_within_a_cgroup():
               f'{works} works of {CONNECTIONS} connections')
 
 
+def connect_and_accept_at_once(listener):
+    """Return: whether poll() and accept() have seen the connection, without waiting."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC) as sock:
+        sock.connect(listener.getsockname())
+        seen = select.select([listener], [], [], 0)[0] == [listener]
+        try:
+            listener.accept()[0].close()
+        except BlockingIOError:
+            seen = False
+    return seen
+
+
 def a_kworker_for_another_cgroup():
     with listen_in(CGROUP) as listener:
         works = exchange_many(listener, True)
+        for _ in range(TRIES):
+            seen = sum(connect_and_accept_at_once(listener) for _ in range(CONNECTIONS))
+            if seen == CONNECTIONS:
+                break
+    check('connections are there when connect() returns', seen > FEW, f'{seen} of {CONNECTIONS}')
     check('the client takes no steps for a listener of another cgroup', works >= CONNECTIONS,
           f'{works} works of {CONNECTIONS} connections')
 

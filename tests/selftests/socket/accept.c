@@ -5,6 +5,8 @@
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "pair.h"
@@ -55,6 +57,97 @@ TEST(accept_connected)
 	pair_open(fd);
 	FAILS(accept(fd[0], NULL, NULL), EINVAL);
 	FAILS(accept(fd[1], NULL, NULL), EINVAL);
+}
+
+#define CONNECTIONS	50
+
+static void accept_and_close(void *arg)
+{
+	close(accept_from(*(int *)arg));
+}
+
+static bool accepts_at_once(int listener)
+{
+	int fd = accept(listener, NULL, NULL);
+	bool found = fd >= 0;
+
+	if (!found) {
+		EQ(errno, EAGAIN);
+		wait_events(listener, POLLIN);
+		fd = OK(accept(listener, NULL, NULL));
+	}
+	close(fd);
+	return found;
+}
+
+static bool polls_at_once(int listener)
+{
+	bool found = events_now(listener) & POLLIN;
+
+	wait_events(listener, POLLIN);
+	close(OK(accept(listener, NULL, NULL)));
+	return found;
+}
+
+/* The steps of a handshake are left to accept() for a moment if a task has waited there */
+static bool polls_after_accept(int listener)
+{
+	struct worker worker;
+	bool found;
+	int client;
+
+	worker_start(&worker, accept_and_close, &listener);
+	worker_asleep(&worker);
+	client = connect_to(listener);
+	worker_join(&worker);
+	close(client);
+	client = connect_to(listener);
+	found = polls_at_once(listener);
+	close(client);
+	return found;
+}
+
+/* A kworker looks at a client of TCP before a program finds it */
+static bool no_fallback(int index)
+{
+	return within_host(index) && !only_fallback(index);
+}
+
+/*
+ * The client's connect() has returned, so its connection is there. A kworker takes the server's
+ * steps of the handshake if the client's task has a low priority. On a busy machine the kernel
+ * leaves packets to ksoftirqd, also of TCP; then few connections are there.
+ */
+static void expect_connections_at_once(bool (*finds)(int listener), bool blocking)
+{
+	int listener = listen_any(5), client, found, i;
+
+	if (!blocking)
+		nonblock(listener);
+	OK(setpriority(PRIO_PROCESS, 0, 5));
+	do {
+		for (i = found = 0; i < CONNECTIONS; i++) {
+			client = blocking ? new_client() : connect_to(listener);
+			found += finds(listener);
+			close(client);
+		}
+		printf("%d of %d connections are there\n", found, CONNECTIONS);
+	} while (found < CONNECTIONS * 9 / 10);
+}
+
+TEST(accept_at_once, .applies = no_fallback)
+{
+	expect_connections_at_once(accepts_at_once, false);
+}
+
+TEST(poll_at_once, .applies = no_fallback)
+{
+	expect_connections_at_once(polls_at_once, false);
+}
+
+TEST(poll_at_once_after_accept, .applies = no_fallback)
+{
+	expect_connections_at_once(polls_after_accept, true);
 }
 
 TEST(accept_flags)
