@@ -219,7 +219,7 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	smc_cdc_spoiled(tx, bytes);
 	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
 	WRITE_ONCE(tx->produced, tx->produced + bytes);
-	tx->total += lost ? 0 : bytes;
+	tx->total += bytes;
 	tx->last = jiffies;
 	if (lost || (tx->urgent_hold && !urgent))
 		goto unlock;

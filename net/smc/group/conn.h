@@ -181,7 +181,7 @@ struct smc_conn_urgent {
  *	(smc_conn_is_cut_off()), or when it was freed after its release; any context; constant
  * @answered: the transport has set @answer
  * @answer: enum smc_reason, valid with @answered
- * @accept_sent: server: the client may have the Accept, and may have answered it
+ * @awaits_last: server: the client may have the Accept, and connect() returns with its Confirm
  * @declined: the peer has declined the connection in the handshake
  * @lost: the path to the peer is gone; @lock
  * @peer_gone: the peer's end of the connection does not exist any more; @lock
@@ -235,7 +235,7 @@ struct smc_conn {
 	void (*progress)(struct smc_conn *conn);
 	bool answered;
 	u32 answer;
-	bool accept_sent;
+	bool awaits_last;
 	bool declined;
 	bool lost;
 	bool peer_gone;

@@ -232,7 +232,9 @@ enum smc_outcome smc_server_opened(struct smc_handshake *hs)
 	hs->conn->transport->conn_describe(hs->conn, &hs->server.accept);
 	msg.type = SMC_CLC_ACCEPT;
 	msg.accept = hs->server.accept;
-	WRITE_ONCE(hs->conn->accept_sent, true);
+	/* First contact over SMC-R goes on with LLC messages after the Confirm */
+	WRITE_ONCE(hs->conn->awaits_last,
+		   !hs->conn->first_contact || hs->conn->transport->synchronous);
 	err = smc_handshake_send(hs, &msg);
 	if (err)
 		return smc_handshake_fail(hs, err);

@@ -15,7 +15,8 @@
 #include "../sock/proto.h"
 #include "listen.h"
 
-#define ROUND		16		/* children that accept() steps in one call */
+#define ROUND		16		/* overtaken children that accept() steps in one call */
+#define POLL_ROUND	4		/* the same for poll() */
 
 /* From now on no child is taken from TCP's queue: TCP decides what becomes of these children */
 static void stop_listening(struct smc_sock *listener)
@@ -248,7 +249,7 @@ static void wait_for_child_owner(struct smc_sock *child)
 	wait_event(child->conn.sk->sk_lock.wq, is_child_free_or_accepted(child));
 }
 
-/* Drops the reference */
+/* accept() or poll() takes a step of a child in place of a kworker. Drops the reference. */
 static void step_overtaken_child(struct smc_sock *child)
 {
 	wait_for_child_owner(child);
@@ -381,10 +382,9 @@ static struct sock *wait_for_sock(struct smc_sock *listener, long timeo, struct 
 }
 
 /*
- * poll(): would accept() return a socket at once? The program does not wait in accept(), so a
- * kworker takes the next steps. But the connect() of a client may have returned before that, so the
- * last step of its child is taken here. A kernel thread that polls has no such client. May sleep,
- * but neither for a peer nor for a program.
+ * poll(): is a child ready? The program does not wait in accept(), so a kworker takes the next
+ * steps. But the connect() of a client may have returned before that, so the last step of its child
+ * is taken here, unless a kernel thread polls. May sleep, but neither for a peer nor for a program.
  */
 bool smc_accept_poll(struct smc_sock *listener)
 {
@@ -392,7 +392,7 @@ bool smc_accept_poll(struct smc_sock *listener)
 	unsigned int i;
 
 	WRITE_ONCE(listener->queue.accept_steps, false);
-	for (i = 0; i < ROUND && !smc_accept_has_ready(listener); i++) {
+	for (i = 0; i < POLL_ROUND && !smc_accept_has_ready(listener); i++) {
 		if (current->flags & PF_KTHREAD || signal_pending(current))
 			break;
 		child = smc_accept_find_overtaken(listener);

@@ -10,7 +10,7 @@
 
 #include "listen.h"
 
-#define ROUND		16		/* children that accept() tests in one call */
+#define ROUND		16		/* children that accept() or poll() tests at a time */
 #define SILENCE		(HZ / 20)	/* of the peer; then the child is parked */
 #define SILENCE_FULL	(HZ / 100)	/* the same, if all places are taken */
 
@@ -342,19 +342,23 @@ static bool is_stepped(const struct smc_sock *child)
 	if (smc_sock_step_is_due(child))
 		return true;
 	smp_rmb();	/* a stepper owns the sock before the step is not due any more */
-	return sock_owned_by_user_nocheck(child->conn.sk);
+	if (sock_owned_by_user_nocheck(child->conn.sk))
+		return true;
+	smp_rmb();	/* what arrived meanwhile is an event before the stepper releases the sock */
+	return smc_sock_step_is_due(child);
 }
 
 /* May the client's connect() have returned, although the child is not ready? */
 static bool is_nearly_ready(const struct smc_sock *child)
 {
-	return READ_ONCE(child->conn.accept_sent) || READ_ONCE(child->reason);
+	return READ_ONCE(child->conn.awaits_last) || READ_ONCE(child->reason);
 }
 
 /*
  * Find a child that has a step due or an owner. If a child is ready: one that is older, because TCP
  * would return it first. Otherwise one whose client's connect() may have returned. Only the newest
- * ROUND of these children are tested, because thousands of children may be silent.
+ * ROUND children, or those just older than the ready one, are tested, because thousands of children
+ * may be silent.
  *
  * Return: the oldest such child, with a reference, or NULL.
  */

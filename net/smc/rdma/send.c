@@ -375,8 +375,10 @@ static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_curso
 {
 	u32 confirmed = count_confirmed(rc, consumed);
 
-	if (rc->withdrawn)	/* nothing is written any more, and no cursor may go back */
+	if (rc->withdrawn) {	/* nothing is written any more, and no cursor may go back */
+		rc->reported = rc->acked;
 		return;
+	}
 	rc->sent = smc_cursor_advance(cursor, confirmed, &rc->bounds);
 	rc->written = consumed + confirmed;
 	rc->reported = rc->written;

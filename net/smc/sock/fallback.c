@@ -32,7 +32,7 @@ void smc_fallback(struct smc_sock *smc, u32 reason, u32 peer_diagnosis)
 	struct sock *sk = smc->conn.sk;
 
 	report_fallback(sk, smc->conn.role, reason, peer_diagnosis);
-	smc->reason = reason;
+	WRITE_ONCE(smc->reason, reason);
 	smc->peer_diagnosis = peer_diagnosis;
 	smc_list_fallback(smc, sk, reason, peer_diagnosis);
 	/*

@@ -17,7 +17,7 @@ void (*smc_tcp_data_ready)(struct sock *sk) __ro_after_init;
 static DEFINE_PER_CPU(long, calls);
 
 /*
- * A call enters the module, and does not sleep for long. The socket may fall back meanwhile, which
+ * A call enters the module, and waits for no event. The socket may fall back meanwhile, which
  * drops its reference to the module; smc_proto_exit() waits for the call.
  */
 void smc_call_enter(void)

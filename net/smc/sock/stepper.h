@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who takes the next step of a handshake, as a pure function. A system call, accept() of the parent
- * and a kworker may compete for a step, and no step may be lost. See Documentation/one-socket.rst,
- * "One stepper".
+ * Who takes the next step of a handshake, as a pure function. A system call, accept() or poll() of
+ * the parent, and a kworker may compete for a step, and no step may be lost. See
+ * Documentation/one-socket.rst, "One stepper".
  */
 #ifndef _NET_SMC_SOCK_STEPPER_H
 #define _NET_SMC_SOCK_STEPPER_H
