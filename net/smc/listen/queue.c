@@ -344,7 +344,7 @@ static bool is_stepped(const struct smc_sock *child)
 	smp_rmb();	/* a stepper owns the sock before the step is not due any more */
 	if (sock_owned_by_user_nocheck(child->conn.sk))
 		return true;
-	smp_rmb();	/* what arrived meanwhile is an event before the stepper releases the sock */
+	smp_rmb();	/* what has arrived meanwhile is due before the sock is released */
 	return smc_sock_step_is_due(child);
 }
 
