@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a program asks about its connection: names, and TCP_INFO. TCP's own connection is
- * established during the handshake, and as long as the SMC connection. The program sees the state
- * that TCP would be in; the table is in Documentation/one-socket.rst, "Queries".
+ * What a program asks about its connection: names, and TCP_INFO. The TCP connection is established
+ * during the handshake, and as long as the SMC connection. The program sees the state that TCP
+ * would be in; the table is in Documentation/one-socket.rst, "Queries".
  */
 
 #include <linux/uaccess.h>

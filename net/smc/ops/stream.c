@@ -388,7 +388,7 @@ static __poll_t poll_conn(struct smc_sock *smc)
 	return mask;
 }
 
-/* Without the RCU read-side critical section. Drops the reference. */
+/* May sleep, so outside of the RCU read-side critical section. Drops the reference. */
 static __poll_t poll_listener(struct smc_sock *listener)
 {
 	__poll_t mask = smc_accept_poll(listener) ? EPOLLIN | EPOLLRDNORM : 0;

@@ -68,24 +68,30 @@ static void accept_and_close(void *arg)
 
 static bool accepts_at_once(int listener)
 {
-	int fd = accept(listener, NULL, NULL);
-	bool found = fd >= 0;
+	int client, fd;
+	bool found;
 
+	nonblock(listener);
+	client = connect_to(listener);
+	fd = accept(listener, NULL, NULL);
+	found = fd >= 0;
 	if (!found) {
 		EQ(errno, EAGAIN);
 		wait_events(listener, POLLIN);
-		fd = OK(accept(listener, NULL, NULL));
+		fd = accept_from(listener);
 	}
 	close(fd);
+	close(client);
 	return found;
 }
 
 static bool polls_at_once(int listener)
 {
+	int client = connect_to(listener);
 	bool found = events_now(listener) & POLLIN;
 
-	wait_events(listener, POLLIN);
-	close(OK(accept(listener, NULL, NULL)));
+	close(accept_from(listener));
+	close(client);
 	return found;
 }
 
@@ -93,7 +99,6 @@ static bool polls_at_once(int listener)
 static bool polls_after_accept(int listener)
 {
 	struct worker worker;
-	bool found;
 	int client;
 
 	worker_start(&worker, accept_and_close, &listener);
@@ -101,10 +106,7 @@ static bool polls_after_accept(int listener)
 	client = connect_to(listener);
 	worker_join(&worker);
 	close(client);
-	client = connect_to(listener);
-	found = polls_at_once(listener);
-	close(client);
-	return found;
+	return polls_at_once(listener);
 }
 
 /* A kworker looks at a client of TCP before a program finds it */
@@ -118,36 +120,31 @@ static bool no_fallback(int index)
  * steps of the handshake if the client's task has a low priority. On a busy machine the kernel
  * leaves packets to ksoftirqd, also of TCP; then few connections are there.
  */
-static void expect_connections_at_once(bool (*finds)(int listener), bool blocking)
+static void expect_connections_at_once(bool (*finds)(int listener))
 {
-	int listener = listen_any(5), client, found, i;
+	int listener = listen_any(5), found, i;
 
-	if (!blocking)
-		nonblock(listener);
 	OK(setpriority(PRIO_PROCESS, 0, 5));
 	do {
-		for (i = found = 0; i < CONNECTIONS; i++) {
-			client = blocking ? new_client() : connect_to(listener);
+		for (i = found = 0; i < CONNECTIONS; i++)
 			found += finds(listener);
-			close(client);
-		}
 		printf("%d of %d connections are there\n", found, CONNECTIONS);
 	} while (found < CONNECTIONS * 9 / 10);
 }
 
 TEST(accept_at_once, .applies = no_fallback)
 {
-	expect_connections_at_once(accepts_at_once, false);
+	expect_connections_at_once(accepts_at_once);
 }
 
 TEST(poll_at_once, .applies = no_fallback)
 {
-	expect_connections_at_once(polls_at_once, false);
+	expect_connections_at_once(polls_at_once);
 }
 
 TEST(poll_at_once_after_accept, .applies = no_fallback)
 {
-	expect_connections_at_once(polls_after_accept, true);
+	expect_connections_at_once(polls_after_accept);
 }
 
 TEST(accept_flags)

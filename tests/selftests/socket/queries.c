@@ -171,7 +171,7 @@ static void compare_with_tcp(state_fn *reach, unsigned int differs)
 			different |= ask_both(end, tcp[end], own[end], differs);
 	fflush(stdout);
 	if (different)
-		FAIL("different: question %d", __builtin_ctz(different));
+		FAIL("the answers to \"%s\" differ", titles[__builtin_ctz(different)]);
 	for (end = 0; end < ENDS; end++)
 		if (own[end] >= 0)
 			compare_errors(tcp[end], own[end]);
@@ -200,17 +200,16 @@ static void receive_bytes(int fd)
 	recv_all(fd, bytes, sizeof(bytes));
 }
 
-/* The peer closes with unread data, or as if */
-static void reset_by(int fd)
-{
-	set_linger(fd, 1, 0);
-	close(fd);
-}
-
-static void forget(int *fd)
+static void close_end(int *fd)
 {
 	close(*fd);
 	*fd = -1;
+}
+
+static void reset_end(int *fd)
+{
+	set_linger(*fd, 1, 0);
+	close_end(fd);
 }
 
 QUERIES(unconnected, 0)
@@ -363,7 +362,7 @@ QUERIES(closed_by_peer, 0)
 {
 	pair_open(fd);
 	send_bytes(fd[1]);
-	forget(&fd[1]);
+	close_end(&fd[1]);
 	wait_events(fd[0], POLLRDHUP);
 }
 
@@ -373,7 +372,7 @@ QUERIES(closed_by_peer_and_read, 0)
 	send_bytes(fd[0]);
 	receive_bytes(fd[1]);
 	send_bytes(fd[1]);
-	forget(&fd[1]);
+	close_end(&fd[1]);
 	receive_bytes(fd[0]);
 	expect_eof(fd[0]);
 }
@@ -381,7 +380,7 @@ QUERIES(closed_by_peer_and_read, 0)
 QUERIES(closed_by_peer_then_shut, 0)
 {
 	pair_open(fd);
-	forget(&fd[1]);
+	close_end(&fd[1]);
 	expect_eof(fd[0]);
 	OK(shutdown(fd[0], SHUT_WR));
 	wait_events(fd[0], POLLHUP);
@@ -393,15 +392,15 @@ QUERIES(shut_then_closed_by_peer, 0)
 	OK(shutdown(fd[0], SHUT_WR));
 	expect_eof(fd[1]);
 	send_bytes(fd[1]);
-	forget(&fd[1]);
+	close_end(&fd[1]);
 	wait_events(fd[0], POLLHUP);
 }
 
-/* The module does not count what nobody receives. The program learns of that by an error. */
+/* The module does not count what the peer does not receive: the program gets an error */
 QUERIES(written_to_closed, 1 << SENT | 1 << SIOCOUTQ_BYTES)
 {
 	pair_open(fd);
-	forget(&fd[1]);
+	close_end(&fd[1]);
 	expect_eof(fd[0]);
 	send_bytes(fd[0]);
 	wait_events(fd[0], POLLERR);
@@ -414,8 +413,7 @@ QUERIES(reset, 0)
 	receive_bytes(fd[1]);
 	while (ask_amount(fd[0], SIOCOUTQ))
 		pause_briefly();
-	reset_by(fd[1]);
-	fd[1] = -1;
+	reset_end(&fd[1]);
 	wait_events(fd[0], POLLERR);
 }
 
@@ -424,16 +422,14 @@ QUERIES(reset_with_unread_data, 0)
 	pair_open(fd);
 	send_bytes(fd[1]);
 	wait_amount(fd[0], BYTES);
-	reset_by(fd[1]);
-	fd[1] = -1;
+	reset_end(&fd[1]);
 	wait_events(fd[0], POLLERR);
 }
 
 QUERIES(reset_and_told, 0)
 {
 	pair_open(fd);
-	reset_by(fd[1]);
-	fd[1] = -1;
+	reset_end(&fd[1]);
 	wait_events(fd[0], POLLERR);
 	EQ(socket_error(fd[0]), ECONNRESET);
 }
@@ -445,8 +441,7 @@ QUERIES(shut_then_reset, 0)
 	expect_eof(fd[1]);
 	while (ask(fd[0]).of[STATE] != TCP_FIN_WAIT2)
 		pause_briefly();
-	reset_by(fd[1]);
-	fd[1] = -1;
+	reset_end(&fd[1]);
 	wait_events(fd[0], POLLERR);
 }
 
@@ -455,8 +450,7 @@ QUERIES(shut_by_peer_then_reset, 0)
 	pair_open(fd);
 	OK(shutdown(fd[1], SHUT_WR));
 	expect_eof(fd[0]);
-	reset_by(fd[1]);
-	fd[1] = -1;
+	reset_end(&fd[1]);
 	wait_events(fd[0], POLLERR);
 }
 
