@@ -285,7 +285,7 @@ void smc_conn_peer_gone(struct smc_conn *conn)
 	u8 actions = 0;
 	bool alive;
 
-	if (READ_ONCE(conn->freeing))	/* the usual case; never reset before a grace period */
+	if (READ_ONCE(conn->freeing))	/* the usual case; it is never reset */
 		return;
 	smc_conn_signalled(conn);
 	spin_lock_bh(&conn->lock);

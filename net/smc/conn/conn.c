@@ -79,7 +79,6 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 	conn->sn = smc_net(sock_net(sk));
 	spin_lock_init(&conn->lock);
 	INIT_WORK(&conn->free_work, free_work);
-	conn->cancel_state = get_completed_synchronize_rcu();
 	smc_cdc_init(conn);
 }
 
@@ -148,7 +147,8 @@ int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transpor
 
 /**
  * smc_conn_open() - get a receive buffer, or reserve the memory for it
- * @conn: a connection with role, first_contact and rx.wanted set
+ * @conn: a connection with role, first_contact and rx.wanted set. It is opened only once: the peer
+ *	of a cancelled one may still signal
  * @transport: the transport to use; the caller holds its module
  * @group: the link group. On 0 and -EINPROGRESS the caller's reference passes to the connection
  *
@@ -162,8 +162,6 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 {
 	int err;
 
-	/* The peer of a cancelled connection may still signal. Wait until no such signal runs. */
-	cond_synchronize_rcu(conn->cancel_state);
 	conn->group = group;
 	conn->counters = conn->sn->stats->mode[transport->mode];
 	conn->answered = false;
@@ -192,7 +190,6 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->shutdown = 0;
 	conn->failed = false;
 	conn->has_early = false;
-	conn->freeing = false;
 	spin_unlock_bh(&conn->lock);
 	count_receive_buffer(conn, conn->rx.buffer_bytes);
 	smc_conn_get(conn);
@@ -299,8 +296,7 @@ int smc_conn_start(struct smc_conn *conn)
  * smc_conn_cancel() - the handshake failed: give back the memory
  * @conn: a connection, open or not, that smc_conn_start() has not started
  *
- * No connection joins the group of a first contact. The socket lock is held. May sleep. The
- * connection can be opened again.
+ * No connection joins the group of a first contact. The socket lock is held. May sleep.
  */
 void smc_conn_cancel(struct smc_conn *conn)
 {
@@ -313,7 +309,6 @@ void smc_conn_cancel(struct smc_conn *conn)
 	WRITE_ONCE(conn->freeing, true);
 	spin_unlock_bh(&conn->lock);
 	smc_conn_free(conn);
-	conn->cancel_state = start_poll_synchronize_rcu();
 }
 
 /*

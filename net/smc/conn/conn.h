@@ -175,7 +175,7 @@ static inline u32 smc_rx_passed(const struct smc_conn *conn)
 
 /*
  * Bytes that can be read now. Any context. The peer increases the number at any time; the holder of
- * the socket lock decreases it.
+ * the socket lock, or of its spin lock alone, decreases it.
  */
 static inline u32 smc_rx_available(const struct smc_conn *conn)
 {
@@ -207,7 +207,7 @@ static inline bool smc_conn_is_cut_off(const struct smc_conn *conn)
 	return READ_ONCE(conn->lost) || READ_ONCE(conn->peer_gone);
 }
 
-/* Bytes that were written to the peer's ring and that the peer has not reported as consumed */
+/* Bytes that the program has written and that the peer has not reported as consumed */
 static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->tx.produced) - READ_ONCE(conn->tx.consumed);

@@ -57,7 +57,7 @@ bool smc_conn_inspect(struct smc_conn *conn, struct smc_conn_info *out)
 	bool there;
 
 	/*
-	 * smc_conn_open() clears @freeing under the lock, after it has set group and transport.
+	 * @attached is set under the lock, after smc_conn_open() has set group and transport.
 	 * @freeing is set under the lock before they are cleared.
 	 */
 	spin_lock_bh(&conn->lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Send: copy data from the program to the peer's ring */
+/* Send: copy data from the program to the ring: the peer's, or over SMC-R this end's send buffer */
 
 #include <linux/sched/signal.h>
 #include <linux/uio.h>

@@ -46,7 +46,8 @@ struct smc_payer;
  * @buffer_bytes: size of the buffer element, as announced
  * @base: address of offset 0; readers access only produced bytes
  * @ring: its bounds
- * @consumed: bytes consumed; written under the socket lock and conn->lock
+ * @consumed: bytes consumed; written under conn->lock and the socket lock, or its spin lock
+ *	alone (smc_rx_try())
  * @cons: @consumed as a cursor
  * @produced: bytes the peer has produced; written under conn->lock. Read without the lock by
  *	smp_load_acquire(), which makes the data visible
@@ -82,11 +83,13 @@ struct smc_conn_rx {
 };
 
 /**
- * struct smc_conn_tx - the peer's ring
+ * struct smc_conn_tx - the ring that the program's data is written to: over SMC-D the peer's ring,
+ * over SMC-R this end's send buffer, from where it is written to the peer's ring
  * @buffer_bytes: size of its element, as announced
  * @base: address of offset 0
  * @ring: its bounds
- * @produced: bytes we produced; written under the socket lock and conn->lock
+ * @produced: bytes we produced; written under conn->lock and the socket lock, or its spin lock
+ *	alone (smc_tx_try())
  * @total: the same since the connection began, for TCP_INFO
  * @last: jiffies when the program has sent data last
  * @prod: @produced as a cursor
@@ -201,10 +204,8 @@ struct smc_conn_urgent {
  * @released: the socket and its system calls do not use the connection any more; @lock
  * @orphan: counted in smc_net.orphans: the program has closed it, the peer has not; @lock
  * @freeing: smc_conn_free() is due or has run; @lock
- * @cancel_state: RCU state at the last smc_conn_cancel(): after a grace period no signal of that
- *	peer runs
  * @rx: receive ring
- * @tx: the peer's ring
+ * @tx: the ring that data is sent through
  * @urgent: received urgent data
  * @rx_flags: last producer flags of the peer, for monitoring
  * @rx_state_flags: all state flags received. They decide when the stream ends, whether a RST ends
@@ -252,7 +253,6 @@ struct smc_conn {
 	bool released;
 	bool orphan;
 	bool freeing;
-	unsigned long cancel_state;
 	struct smc_conn_rx rx;
 	struct smc_conn_tx tx;
 	struct smc_conn_urgent urgent;

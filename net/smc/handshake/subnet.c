@@ -194,14 +194,16 @@ static bool shares_subnet(const struct sock *tcp, const struct net_device *dev,
 bool smc_subnet_describe(const struct sock *tcp, struct smc_clc_subnet *out)
 {
 	struct dst_entry *dst = sk_dst_get((struct sock *)tcp);
+	const struct net_device *dev;
 	bool found = false;
 
 	memset(out, 0, sizeof(*out));
 	if (!dst)
 		return false;
 	rcu_read_lock();
-	if (!(dst->dev->flags & IFF_LOOPBACK))
-		found = describe_interface(tcp, dst->dev, out);
+	dev = READ_ONCE(dst->dev);	/* another one when the device goes */
+	if (!(dev->flags & IFF_LOOPBACK))
+		found = describe_interface(tcp, dev, out);
 	rcu_read_unlock();
 	dst_release(dst);
 	return found;
@@ -217,13 +219,15 @@ bool smc_subnet_describe(const struct sock *tcp, struct smc_clc_subnet *out)
 bool smc_subnet_shared(const struct sock *tcp, const struct smc_clc_subnet *peer)
 {
 	struct dst_entry *dst = sk_dst_get((struct sock *)tcp);
+	const struct net_device *dev;
 	bool found = false;
 
 	if (!dst)
 		return false;
 	rcu_read_lock();
-	if (!(dst->dev->flags & IFF_LOOPBACK))
-		found = shares_subnet(tcp, dst->dev, peer);
+	dev = READ_ONCE(dst->dev);	/* as above */
+	if (!(dev->flags & IFF_LOOPBACK))
+		found = shares_subnet(tcp, dev, peer);
 	rcu_read_unlock();
 	dst_release(dst);
 	return found;

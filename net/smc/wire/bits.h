@@ -208,7 +208,7 @@ static inline void smc_put_zero(struct smc_writer *w, size_t n)
 		memset(p, 0, n);
 }
 
-/* Write zeros up to offset @pos of the message, which must not be behind the current position */
+/* Write zeros up to offset @pos of the message, which must not be before the current position */
 static inline void smc_put_zero_to(struct smc_writer *w, size_t pos)
 {
 	if (pos < w->pos)
