@@ -290,6 +290,13 @@ static inline void smc_conn_start_timer(struct smc_conn *conn, unsigned long exp
 		smc_conn_get(conn);
 }
 
+/* As smc_conn_start_timer(), but a timer that expires earlier is not moved. Any context. */
+static inline void smc_conn_limit_timer(struct smc_conn *conn, unsigned long expires)
+{
+	if (!timer_reduce(&conn->timer, expires))
+		smc_conn_get(conn);
+}
+
 /* Stop the timer; does not wait for a timer function that runs. Any context. */
 static inline void smc_conn_stop_timer(struct smc_conn *conn)
 {

@@ -179,7 +179,8 @@ static void end_waiting_sock(struct smc_sock *smc)
 /*
  * The program has closed the connection. When the peer resets TCP, its final message for the SMC
  * connection may be in flight (R-ABT-13), and the peer writes no more data. Otherwise the peer has
- * given up, maybe before it knew of the connection. So the peer gets a short timeout.
+ * given up, maybe before it knew of the connection. So the peer gets a short timeout, which further
+ * events do not extend.
  */
 static void check_waiting_sock(struct smc_sock *smc)
 {
@@ -188,7 +189,7 @@ static void check_waiting_sock(struct smc_sock *smc)
 	if (!READ_ONCE(smc->conn.transport))
 		end_waiting_sock(smc);
 	else if (sk->sk_state == TCP_CLOSE && READ_ONCE(sk->sk_err))
-		smc_conn_start_timer(&smc->conn, jiffies + SMC_ABORT_TIMEOUT);
+		smc_conn_limit_timer(&smc->conn, jiffies + SMC_ABORT_TIMEOUT);
 }
 
 /*

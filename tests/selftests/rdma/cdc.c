@@ -394,6 +394,36 @@ TEST(element_used_twice)
 	hostile_close(&h);
 }
 
+/* The group ends when it has had no connection for a second. Return: after how long in all */
+static long reset_after_close(void)
+{
+	struct linger at_once = { .l_onoff = 1 };
+	long start = now_ms();
+
+	hostile_hear_close(&h);
+	EQ(setsockopt(h.tcp, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
+	close(h.tcp);
+	h.tcp = -1;
+	llc_expect(&h, DELETE_LINK, LLC_ALL);
+	return now_ms() - start;
+}
+
+/* The RST of a peer shortens the time that a closed connection waits, and never extends it */
+TEST(reset_after_close, .alone = true, .applies = as_client)
+{
+	int tries = 3;
+	long waited;
+
+	set_sysctl("net/ipv4/tcp_fin_timeout", 1);	/* half of what a RST leaves */
+	do {
+		hostile_open(&h);
+		waited = reset_after_close();
+		hostile_close(&h);
+	} while (waited >= 2900 && --tries);	/* the machine may be busy */
+	set_sysctl("net/ipv4/tcp_fin_timeout", FIN_TIMEOUT_S);
+	TRUE(waited < 2900);
+}
+
 /* Silence on an open connection */
 
 TEST(queue_pair_gone, PATIENT)

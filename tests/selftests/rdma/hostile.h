@@ -246,6 +246,7 @@ struct hostile {
 };
 
 #define HANDSHAKE_S	scaled(60)	/* a busy machine is late for a message of CLC */
+#define FIN_TIMEOUT_S	scaled(3)	/* as in tests/lib/rdma_peer.sh */
 
 /* Before the handshake, in the role and version of this test */
 void hostile_init(struct hostile *h);

@@ -59,6 +59,7 @@ static void select_variant(int index)
 	set_sysctl("net/smc/smcr_idle_timeout", 1);
 	set_sysctl("net/smc/smcr_path_retry_time", 0);
 	set_sysctl("net/smc/smcr_testlink_time", 30);
+	set_sysctl("net/ipv4/tcp_fin_timeout", FIN_TIMEOUT_S);
 	bystanders_open();
 }
 
