@@ -435,8 +435,6 @@ void smcr_llc_withdraw_next(struct smcr_group *rg)
 		return;
 	if (rmb->links[smcr_link_index(link)].mr)
 		send_delete_rkey(link, rmb);
-	else
-		smcr_rmb_keep(rg, rmb);
 }
 
 /* End the DELETE RKEY in progress. Return: its RMB */
@@ -452,12 +450,14 @@ static struct smcr_rmb *end_withdrawal(struct smcr_group *rg)
 }
 
 /**
- * smcr_llc_withdrawal_failed() - keep the RMB of the DELETE RKEY in progress
+ * smcr_llc_withdrawal_failed() - the DELETE RKEY in progress was not sent, or its link is down
  * @rg: the group
+ *
+ * The peer may have forgotten the RMB, or not. smcr_llc_withdraw_next() asks again later.
  */
 void smcr_llc_withdrawal_failed(struct smcr_group *rg)
 {
-	smcr_rmb_keep(rg, end_withdrawal(rg));
+	end_withdrawal(rg);
 }
 
 /**

@@ -497,11 +497,14 @@ void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u
 		smcr_llc_kick(rg);	/* leads to smcr_rmbs_trim() */
 }
 
-/* The first RMB stays for the next connection */
+/* The first RMB stays for the next connection. DELETE RKEY is repeated if it was not answered. */
 static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned long age)
 {
-	return READ_ONCE(rmb->state) == SMCR_RMB_ANNOUNCED &&
-	       !list_is_first(&rmb->list, &rg->rmbs) &&
+	u8 state = READ_ONCE(rmb->state);
+
+	if (state == SMCR_RMB_ANNOUNCED && list_is_first(&rmb->list, &rg->rmbs))
+		return false;
+	return (state == SMCR_RMB_ANNOUNCED || state == SMCR_RMB_WITHDRAWN) &&
 	       bitmap_empty(rmb->used, rmb->nr_elements) &&
 	       time_after_eq(jiffies, rmb->idle_since + age);
 }
@@ -511,8 +514,9 @@ static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, un
  * @rg: the group
  * @age: time for which no connection has used it, in jiffies
  *
- * May sleep. No connection uses the RMB until the caller calls smcr_rmb_keep() or
- * smcr_rmb_discard().
+ * May sleep. No other exchange about an RMB of this end is in progress. No connection uses the RMB
+ * any more: the peer may process a DELETE RKEY whose answer never arrives. Without an answer, this
+ * function returns the RMB again when @age has passed.
  *
  * Return: the RMB or NULL.
  */
@@ -524,25 +528,12 @@ struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age)
 	list_for_each_entry(rmb, &rg->rmbs, list)
 		if (is_stale(rg, rmb, age))
 			found = rmb;
-	if (found)
+	if (found) {
 		WRITE_ONCE(found->state, SMCR_RMB_WITHDRAWN);
+		found->idle_since = jiffies;
+	}
 	mutex_unlock(&rg->memory_lock);
 	return found;
-}
-
-/**
- * smcr_rmb_keep() - DELETE RKEY was not sent or not answered: connections may use the RMB again
- * @rg: the group
- * @rmb: from smcr_rmb_withdraw()
- *
- * May sleep.
- */
-void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb)
-{
-	mutex_lock(&rg->memory_lock);
-	WRITE_ONCE(rmb->state, SMCR_RMB_ANNOUNCED);
-	rmb->idle_since = jiffies;
-	mutex_unlock(&rg->memory_lock);
 }
 
 static void discard_rmb(struct smcr_group *rg, struct smcr_rmb *rmb)

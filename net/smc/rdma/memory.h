@@ -45,7 +45,7 @@ struct smcr_registration {
  *	group
  * @SMCR_RMB_ANNOUNCED: the peer knows it
  * @SMCR_RMB_REFUSED: its announcement has failed; no connection may use it
- * @SMCR_RMB_WITHDRAWN: DELETE RKEY is in progress; no connection may use it
+ * @SMCR_RMB_WITHDRAWN: DELETE RKEY is in progress or will be repeated; no connection may use it
  */
 enum smcr_rmb_state {
 	SMCR_RMB_NEW,
@@ -139,7 +139,6 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
 void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
 struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age);
-void smcr_rmb_keep(struct smcr_group *rg, struct smcr_rmb *rmb);
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
 bool smcr_rmbs_trim(struct smcr_group *rg);
 int smcr_memory_register(struct smcr_link *link);
