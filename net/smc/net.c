@@ -2,7 +2,10 @@
 /* State of a network namespace, behind net_generic() */
 
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/utsname.h>
 #include <net/netns/generic.h>
 
 #include "listed.h"
@@ -23,6 +26,51 @@ struct smc_net *smc_net(const struct net *net)
 	return net_generic(net, net_id);
 }
 
+/**
+ * smc_net_note_host() - remember the host name that the calling program sees
+ * @net: the namespace of its socket
+ *
+ * Peers are told the host name, and some of them are other containers of this host. So only the
+ * first namespace uses the name of the host; a tool of the host may run in another one. Process
+ * context.
+ */
+void smc_net_note_host(const struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	const char *name;
+
+	if (net_eq(net, &init_net) || current->flags & (PF_KTHREAD | PF_EXITING) ||
+	    utsname() == init_utsname())
+		return;
+	name = utsname()->nodename;
+	/* Without the lock: of programs that call at the same time, any may be the last one */
+	if (!data_race(strncmp(sn->host, name, SMC_HOSTNAME_LEN)))
+		return;
+	spin_lock(&sn->host_lock);
+	strscpy_pad(sn->host, name, sizeof(sn->host));
+	spin_unlock(&sn->host_lock);
+}
+
+/**
+ * smc_net_copy_host() - the host name for peers of a namespace
+ * @net: the namespace
+ * @name: result, NUL-terminated; empty if no container's program has called smc_net_note_host()
+ *
+ * Process context.
+ */
+void smc_net_copy_host(const struct net *net, char name[SMC_HOSTNAME_LEN + 1])
+{
+	struct smc_net *sn = smc_net(net);
+
+	if (net_eq(net, &init_net)) {
+		strscpy(name, init_utsname()->nodename, SMC_HOSTNAME_LEN + 1);
+		return;
+	}
+	spin_lock(&sn->host_lock);
+	memcpy(name, sn->host, sizeof(sn->host));
+	spin_unlock(&sn->host_lock);
+}
+
 /*
  * RFC 7609 builds the peer ID from an instance number and the MAC address of an RDMA port. Random
  * bytes are unique too, and need no port; they are marked as a locally administered address.
@@ -39,6 +87,7 @@ static int __net_init init_namespace(struct net *net)
 	int err;
 
 	generate_peer_id(&sn->peer_id);
+	spin_lock_init(&sn->host_lock);
 	smc_groups_init(&sn->groups);
 	smc_paths_init(&sn->paths);
 	smc_destinations_init(&sn->destinations);

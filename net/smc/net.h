@@ -31,9 +31,13 @@
  * @knobs: sysctls
  * @share: its share of the memory for buffers
  * @orphans: number of connections that are closed and wait for their peers
+ * @ism_groups: number of link groups of SMC-D
  * @event_limit: rate limit of fallback events
  * @peer_id: identifies this namespace to peers (RFC 7609, A.2.1); constant. Two namespaces of
  *	one host are two peers
+ * @host_lock: protects @host; process context
+ * @host: host name, as the container's program saw it that last called connect() or listen(); not
+ *	used in the first namespace
  * @groups: link groups
  * @paths: paths of SMC-R that failed recently
  * @destinations: destinations that do not answer SYNs with the SMC option
@@ -51,8 +55,11 @@ struct smc_net {
 	struct smc_knobs knobs;
 	struct smc_share *share;
 	atomic_t orphans;
+	atomic_t ism_groups;
 	struct smc_event_limit event_limit;
 	struct smc_peer_id peer_id;
+	spinlock_t host_lock;		/* protects the next field */
+	char host[SMC_HOSTNAME_LEN + 1];
 	struct smc_groups groups;
 	struct smc_paths paths;
 	struct smc_destinations destinations;
@@ -63,6 +70,8 @@ struct smc_net {
 };
 
 struct smc_net *smc_net(const struct net *net);
+void smc_net_note_host(const struct net *net);
+void smc_net_copy_host(const struct net *net, char name[SMC_HOSTNAME_LEN + 1]);
 
 int smc_net_init(void);
 void smc_net_exit(void);

@@ -202,6 +202,12 @@ static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
 	return 0;
 }
 
+/* Only the first namespace is shown the buffers of other namespaces */
+static unsigned long count_buffer_bytes(struct net *net)
+{
+	return net_eq(net, &init_net) ? smc_memory_used() : smc_share_used(smc_net(net)->share);
+}
+
 static int put_stats(struct sk_buff *skb, struct net *net)
 {
 	struct smc_stats __percpu *stats = smc_net(net)->stats;
@@ -218,7 +224,7 @@ static int put_stats(struct sk_buff *skb, struct net *net)
 	    nla_put_u64_64bit(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT,
 			      smc_stats_handshake_errors(stats, SMC_SERVER),
 			      SMC_NLA_STATS_PAD) ||
-	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_USED, smc_memory_used()) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_USED, count_buffer_bytes(net)) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_LIMIT, smc_memory_limit()) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_HS_NOW, smc_stats_handshakes(stats)) ||
 	    put_times(skb, stats) ||

@@ -3,7 +3,6 @@
 
 #include <linux/netdevice.h>
 #include <linux/smc.h>
-#include <linux/utsname.h>
 
 #include "../config/pnet.h"
 #include "../group/transport.h"
@@ -29,11 +28,12 @@ static bool has_rdma(void)
 	return transport;
 }
 
-static int put_sys_info(struct sk_buff *skb)
+static int put_sys_info(struct sk_buff *skb, struct net *net)
 {
-	const char *host = init_utsname()->nodename;
+	char host[SMC_HOSTNAME_LEN + 1];
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
 
+	smc_net_copy_host(net, host);
 	/* Tools rely on the order and on the absence of other attributes */
 	if (!nest ||
 	    nla_put_u8(skb, SMC_NLA_SYS_VER, 2) ||
@@ -41,7 +41,7 @@ static int put_sys_info(struct sk_buff *skb)
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, has_ism_device()) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, has_rdma()) ||
 	    smc_netlink_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
-				   strnlen(host, SMC_MAX_HOSTNAME_LEN)) ||
+				   strlen(host)) ||
 	    smc_netlink_put_padded(skb, SMC_NLA_SYS_SEID, smc_eid_system()->text, SMC_EID_LEN))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -63,7 +63,7 @@ int smc_netlink_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
 	if (cb->args[0])
 		return 0;
 	header = smc_netlink_begin(skb, cb, SMC_NETLINK_GET_SYS_INFO);
-	err = smc_netlink_end(skb, header, header ? put_sys_info(skb) : 0);
+	err = smc_netlink_end(skb, header, header ? put_sys_info(skb, smc_netlink_net(cb)) : 0);
 	if (err)
 		return err;
 	cb->args[0] = 1;
@@ -123,12 +123,18 @@ static int put_ism_port(struct sk_buff *skb, struct net *net, const struct smc_i
 	return 0;
 }
 
+/* Only the first namespace is shown the groups of other namespaces */
+static u32 count_groups(struct net *net, const struct smc_ism_device *dev)
+{
+	return atomic_read(net_eq(net, &init_net) ? &dev->groups : &smc_net(net)->ism_groups);
+}
+
 /* Tools need every attribute, also those that do not apply to emulated devices */
 static int put_ism(struct sk_buff *skb, struct net *net, const struct smc_ism_device *dev)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_DEV_SMCD);
 	char name[SMC_PCI_ID_STR_LEN];
-	u32 groups = atomic_read(&dev->groups);
+	u32 groups = count_groups(net, dev);
 
 	strscpy(name, dev->name, sizeof(name));
 	if (!nest ||

@@ -215,7 +215,7 @@ static void prepare_confirm(struct smc_handshake *hs)
 	out->eid = accept->eid;
 	if (!accept->is_first_contact || !(accept->variant & SMC_VARIANTS_V2))
 		return;
-	smc_handshake_first_contact(&out->first_contact, accept->first_contact.release);
+	smc_handshake_first_contact(hs, accept->first_contact.release, &out->first_contact);
 	out->first_contact.features &= accept->first_contact.features;
 	out->first_contact.max_conns = accept->first_contact.max_conns;
 	out->first_contact.max_links = accept->first_contact.max_links;

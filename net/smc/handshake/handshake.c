@@ -5,7 +5,6 @@
 #include <linux/skmsg.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
-#include <linux/utsname.h>
 
 #include "../conn/conn.h"
 #include "../group/path.h"
@@ -87,14 +86,15 @@ void smc_handshake_free(struct smc_handshake *hs)
 
 /*
  * Describe this host for the first contact extension of an Accept or Confirm. @release is the
- * agreed release.
+ * agreed release. Process context.
  */
-void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release)
+void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
+				 struct smc_clc_first_contact *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->release = release;
 	out->os = SMC_OS_LINUX;
-	strscpy(out->hostname, init_utsname()->nodename, sizeof(out->hostname));
+	smc_net_copy_host(sock_net(hs->tcp), out->hostname);
 	if (release >= SMC_RELEASE_1)
 		out->features = SMC_FEATURES;
 }

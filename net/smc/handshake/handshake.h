@@ -148,7 +148,8 @@ enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase ph
 enum smc_outcome smc_handshake_settle(struct smc_handshake *hs);
 u32 smc_handshake_excluded(struct sock *tcp);
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg);
-void smc_handshake_first_contact(struct smc_clc_first_contact *out, u8 release);
+void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
+				 struct smc_clc_first_contact *out);
 
 /* local.c */
 void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local);

@@ -91,7 +91,7 @@ static void describe_group(struct smc_handshake *hs, const struct smc_clc_propos
 	if (mode == SMC_MODE_R)
 		memcpy(key->peer.mac, choice->peer_mac, sizeof(key->peer.mac));
 	if (choice->variant & SMC_VARIANTS_V2)
-		smc_handshake_first_contact(fc, choice->release);
+		smc_handshake_first_contact(hs, choice->release, fc);
 	if (choice->variant == SMC_VARIANT_R2) {
 		fc->max_conns = choice->max_conns;
 		fc->max_links = choice->max_links;

@@ -74,6 +74,7 @@ static int d_group_open(struct smc_group *group, const struct smc_candidate *can
 	group->device = dev;
 	smcd_device_get(dev);
 	atomic_inc(&dev->groups);
+	atomic_inc(&group->sn->ism_groups);
 	return 0;
 }
 
@@ -81,6 +82,7 @@ static void d_group_close(struct smc_group *group)
 {
 	struct smc_ism_device *dev = group->device;
 
+	atomic_dec(&group->sn->ism_groups);
 	atomic_dec(&dev->groups);
 	smcd_device_put(dev);
 }

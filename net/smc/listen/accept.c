@@ -129,6 +129,7 @@ static struct smc_sock *prepare_listener(struct socket *sock, bool *is_new)
 			return NULL;
 		}
 	}
+	smc_net_note_host(sock_net(sk));
 	if (smc->state == SMC_SOCK_INIT)
 		smc_syn_offer(smc);
 	return smc;

@@ -133,6 +133,7 @@ static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int add
 		*reason = SMC_REASON_NO_MEMORY;
 		return 0;
 	}
+	smc_net_note_host(sock_net(sk));
 	smc->conn.role = SMC_CLIENT;
 	smc->destination = destination;
 	smc_syn_offer(smc);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """SMC_GEN_NETLINK: what it shows, compared field by field with what must be there."""
 
+import ast
 import errno
 import os
 import socket
@@ -369,6 +370,51 @@ def one_per_namespace():
     equal('nor its groups', FAMILY.show('get-lgr-smcd'), [])
 
 
+def in_container(function):
+    """Calls it in a new namespace, where the host has another name; returns its result."""
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            nl.container('tenant')
+            os.write(writable, repr(function(Family('smc'))).encode())
+        finally:
+            os._exit(0)
+    os.close(writable)
+    with os.fdopen(readable, encoding='ascii') as pipe:
+        result = pipe.read()
+    os.waitpid(pid, 0)
+    return ast.literal_eval(result or 'None')
+
+
+def seen_by(family):
+    """What of the host a namespace sees: its name, users of the device, bytes of buffers."""
+    return (family.show('get-sys-info')[0]['sys-info']['local-host'].strip(),
+            family.show('get-dev-smcd')[0]['dev-smcd']['use-cnt'],
+            family.show('get-stats')[0]['stats']['buffer-used'])
+
+
+def seen_beside_pair(family):
+    """The same, and the host names that its peers told, while it has a connection of its own."""
+    pair = smc.Pair()
+    peers = {m['lgr-smcd']['v2-common']['peer-host'].strip() for m in family.show('get-lgr-smcd')}
+    seen = seen_by(family)
+    pair.close()
+    return seen, peers
+
+
+def not_of_others():
+    """A container is told nothing of the host, nor of what others use."""
+    pair = smc.Pair()
+    name, used_by, held = seen_by(FAMILY)
+    check('the first namespace', name == os.uname().nodename and used_by >= 2 and held,
+          seen_by(FAMILY))
+    equal('a container', in_container(seen_by), ('', 0, 0))
+    equal('one that has a connection', in_container(seen_beside_pair),
+          (('tenant', 2, 2 << 19), {'tenant'}))
+    pair.close()
+
+
 def unprivileged():
     for name in SHOWS:
         check(f'{name}: anyone may look', smc.as_nobody(
@@ -387,4 +433,4 @@ def small_buffers():
 FAMILY = Family('smc')
 run(family, policies, kinds, versions_and_flags, no_attributes, sys_info, devices,
     nothing_of_smcr, fresh_counters, one_connection, groups_stay, groups_end, options, aborts,
-    groups_end, one_per_namespace, unprivileged, small_buffers)
+    groups_end, one_per_namespace, not_of_others, unprivileged, small_buffers)
