@@ -248,19 +248,21 @@ static long by_splice(struct outgoing *o)
 {
 	size_t len = o->len < PIPE_MOST ? o->len : PIPE_MOST;
 	unsigned int flags = random_below(8);
-	long n = fill_pipe(o, len), sum = 0;
+	long n = fill_pipe(o, len), now = 0, sum = 0;
+	int error;
 
 	/* The pipe ends where no more fits, whatever the socket takes */
 	while (n > 0 && sum < n) {
-		long now = CALL("splice to socket", o->on, flags,
-				splice(me->pipe[0], NULL, o->fd, NULL, n - sum, flags));
-
+		now = CALL("splice to socket", o->on, flags,
+			   splice(me->pipe[0], NULL, o->fd, NULL, n - sum, flags));
 		if (now <= 0)
 			break;
 		sum += now;
 	}
+	error = errno;
 	empty_pipe();
-	return sum;
+	errno = error;
+	return sum ? sum : now;
 }
 
 /* The second part of the memory is not there */
@@ -287,6 +289,32 @@ static long (*const ways[])(struct outgoing *o) = {
 	by_uring, by_zerocopy, by_sendfile, by_splice, by_bad_address, by_urgent, by_nothing,
 };
 
+static bool has_cause(const struct slot *slot, int end, int error)
+{
+	switch (error) {
+	case EPIPE:
+		return slot_harmed(slot) || __atomic_load_n(&slot->shut[end], __ATOMIC_SEQ_CST);
+	case ECONNRESET:
+	case ENOTCONN:
+	case ETIMEDOUT:
+	case ECONNABORTED:
+		return slot_harmed(slot);
+	default:
+		return true;
+	}
+}
+
+static void check_error(struct slot *slot, int end)
+{
+	int error = errno;
+
+	if (error == EAGAIN || error == EINTR || error == EFAULT || error == EINVAL)
+		return;
+	if (!has_cause(slot, end, error))
+		fail_on(slot, end, "send: %s, but no end has ended it", strerror(error));
+	slot->dead |= one_in(4);
+}
+
 static void send_locked(struct slot *slot, int end, size_t len)
 {
 	struct way *way = &slot->way[end];
@@ -298,13 +326,13 @@ static void send_locked(struct slot *slot, int end, size_t len)
 
 	pattern_fill(o.buf, len, slot->id, end, o.offset);
 	__atomic_store_n(&way->sending, o.offset + len, __ATOMIC_SEQ_CST);
+	errno = 0;		/* the way may fail before it comes to the socket */
 	n = ways[random_below(sizeof(ways) / sizeof(*ways))](&o);
 	if (n > 0) {
 		__atomic_store_n(&way->sent_round, watch_rounds(), __ATOMIC_SEQ_CST);
 		__atomic_store_n(&way->sent, o.offset + n, __ATOMIC_SEQ_CST);
-	} else if (n < 0 && errno != EAGAIN && errno != EINTR && errno != EFAULT &&
-		   errno != EINVAL) {
-		slot->dead |= one_in(4);
+	} else if (n < 0) {
+		check_error(slot, end);
 	}
 }
 
