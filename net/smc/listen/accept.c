@@ -11,6 +11,7 @@
 #include <net/inet_connection_sock.h>
 #include <net/rps.h>
 
+#include "../sock/caller_work.h"
 #include "../sock/list.h"
 #include "../sock/proto.h"
 #include "listen.h"
@@ -259,26 +260,34 @@ static void step_overtaken_child(struct smc_sock *child)
 }
 
 /*
- * accept() returns children in TCP's order, as far as their handshakes can be finished now. If no
- * child is ready, the connect() of a client may have returned all the same: its last message has
+ * accept() returns children in TCP's order, as far as their handshakes can be finished now: by a
+ * task that may be held, only if the connect() of their clients may have returned. If no child is
+ * ready, the connect() of a client may have returned all the same: its last message has
  * come, and a kworker has not run yet.
  */
 static void step_overtaken_children(struct smc_sock *listener)
 {
+	bool may_be_held = smc_task_may_be_held(current);
 	struct smc_sock *child;
 	unsigned int i;
 
 	for (i = 0; i < ROUND; i++) {
-		child = smc_accept_find_overtaken(listener);
+		child = smc_accept_find_overtaken(listener, !may_be_held);
 		if (!child)
 			break;
 		step_overtaken_child(child);
 	}
 }
 
+/* Is a step due that this task takes? See choose_accept() */
+static bool is_step_for_caller(const struct smc_sock *listener)
+{
+	return smc_accept_step_is_due(listener) && !smc_task_may_be_held(current);
+}
+
 static bool has_accept_event(struct smc_sock *listener)
 {
-	return smc_accept_has_ready(listener) || smc_accept_step_is_due(listener) ||
+	return smc_accept_has_ready(listener) || is_step_for_caller(listener) ||
 	       READ_ONCE(listener->state) != SMC_SOCK_LISTEN;
 }
 
@@ -291,6 +300,8 @@ static void wait_for_accept_event(struct smc_sock *listener, struct smc_acceptor
 	list_add_tail(&acceptor->list, &q->acceptors);
 	spin_unlock_irq(&q->lock);
 
+	if (smc_accept_step_is_due(listener) && smc_task_may_be_held(current))
+		smc_sock_queue_work(listener, 0);	/* the task may not have been held before */
 	if (!has_accept_event(listener))
 		*timeo = wait_woken(&acceptor->wait, TASK_INTERRUPTIBLE, *timeo);
 
@@ -331,7 +342,7 @@ static struct sock *find_ready_sock(struct smc_sock *listener, long timeo, struc
 	int err = 0;
 
 	*child = NULL;
-	if (smc_accept_step_is_due(listener))
+	if (is_step_for_caller(listener))
 		err = smc_child_take_steps(listener, &sk);
 	if (sk)
 		return sk;
@@ -396,7 +407,7 @@ bool smc_accept_poll(struct smc_sock *listener)
 	for (i = 0; i < POLL_ROUND && !smc_accept_has_ready(listener); i++) {
 		if (current->flags & PF_KTHREAD || signal_pending(current))
 			break;
-		child = smc_accept_find_overtaken(listener);
+		child = smc_accept_find_overtaken(listener, false);
 		if (!child)
 			break;
 		step_overtaken_child(child);

@@ -12,6 +12,7 @@
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
+#include "../sock/caller_work.h"
 #include "../work.h"
 #include "listen.h"
 
@@ -323,22 +324,52 @@ bool smc_child_is_for_accept(const struct smc_sock *smc)
 	return is_for_accept;
 }
 
+static struct smc_acceptor *find_sleeping_acceptor(struct smc_accept_queue *q)
+{
+	lockdep_assert_held(&q->lock);
+	return list_first_entry_or_null(&q->acceptors, struct smc_acceptor, list);
+}
+
+/*
+ * Shall accept() take the steps of a listening socket? Not if the scheduler may stop it in a step,
+ * with the locks of a child: the client waits for that step in connect(). A TCP handshake waits for
+ * no task.
+ */
+static bool choose_accept(struct smc_sock *listener, bool is_incoming)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	struct smc_acceptor *acceptor = find_sleeping_acceptor(q);
+
+	if (acceptor && smc_task_may_be_held(acceptor->wait.private))
+		WRITE_ONCE(q->accept_steps, false);
+	else if (acceptor && is_incoming)
+		WRITE_ONCE(q->accept_steps, true);
+	return READ_ONCE(q->accept_steps);
+}
+
+/* accept() has one jiffy to take all steps that are due */
+static void start_accept_timer(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	lockdep_assert_held(&q->lock);
+	q->seen_rounds = READ_ONCE(q->rounds);
+	smc_conn_start_timer(&listener->conn, jiffies + 1);
+}
+
 /*
  * Wake a sleeping accept() in place of the work queue, which saves two task switches. If accept()
- * does not sleep, its program probably serves the last connection: it has one jiffy to call
- * accept() again, then the timer queues the work.
+ * does not sleep, its program probably serves the last connection. In both cases the timer queues
+ * the work if accept() does not come: it may wait for a processor, or have been stopped.
  */
 static void wake_acceptor(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
-	struct smc_acceptor *acceptor;
+	struct smc_acceptor *acceptor = find_sleeping_acceptor(&listener->queue);
 
-	lockdep_assert_held(&q->lock);
-	acceptor = list_first_entry_or_null(&q->acceptors, struct smc_acceptor, list);
 	if (acceptor)
 		woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL);
-	else if (!timer_pending(&listener->conn.timer))
-		smc_conn_start_timer(&listener->conn, jiffies + 1);
+	if (!timer_pending(&listener->conn.timer))
+		start_accept_timer(listener);
 }
 
 /*
@@ -361,9 +392,8 @@ bool smc_child_tell_accept(struct smc_sock *smc)
 	spin_lock_irqsave(&q->lock, flags);
 	if (listener == smc)
 		WRITE_ONCE(q->incoming, true);
-	if (listener == smc && !list_empty(&q->acceptors))
-		q->accept_steps = true;
-	if (READ_ONCE(listener->state) == SMC_SOCK_LISTEN && q->accept_steps &&
+	if (READ_ONCE(listener->state) == SMC_SOCK_LISTEN &&
+	    choose_accept(listener, listener == smc) &&
 	    (listener == smc || !list_empty(&smc->child))) {
 		if (listener != smc)
 			list_move_tail(&smc->due, &q->due);
@@ -376,15 +406,25 @@ bool smc_child_tell_accept(struct smc_sock *smc)
 }
 
 /*
- * accept() has not come to take the steps that are left to it: the work queue takes them. The
+ * The time of accept() is over: if it has left steps ever since, the work queue takes them. The
  * caller has a reference. Any context; does not sleep.
  */
-void smc_child_accept_overdue(struct smc_sock *listener)
+void smc_child_check_accept(struct smc_sock *listener)
 {
-	if (!smc_accept_step_is_due(listener))
-		return;
-	WRITE_ONCE(listener->queue.accept_steps, false);
-	smc_sock_queue_work(listener, 0);
+	struct smc_accept_queue *q = &listener->queue;
+	bool is_due, is_late;
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->lock, flags);
+	is_due = smc_accept_step_is_due(listener);
+	is_late = is_due && READ_ONCE(q->rounds) == q->seen_rounds;
+	if (is_late)
+		WRITE_ONCE(q->accept_steps, false);
+	else if (is_due)
+		start_accept_timer(listener);
+	spin_unlock_irqrestore(&q->lock, flags);
+	if (is_late)
+		smc_sock_queue_work(listener, 0);
 }
 
 /* Return: a child, with a reference, or NULL. */
@@ -440,6 +480,8 @@ int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
 	if (err)
 		return -ERESTARTSYS;
 	take_due_steps(listener, tcp_child);
+	if (!smc_accept_step_is_due(listener))
+		WRITE_ONCE(listener->queue.rounds, listener->queue.rounds + 1);
 	mutex_unlock(&listener->queue.step_mutex);
 	return 0;
 }

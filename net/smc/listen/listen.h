@@ -33,7 +33,7 @@ bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child);
 bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child);
 struct smc_sock *smc_accept_pop_child(struct smc_sock *listener, bool ready);
-struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener);
+struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_older);
 void smc_accept_end_queue(struct smc_sock *listener);
 
 /* child.c */

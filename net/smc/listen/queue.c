@@ -355,14 +355,14 @@ static bool is_nearly_ready(const struct smc_sock *child)
 }
 
 /*
- * Find a child that has a step due or an owner. If a child is ready: one that is older, because TCP
- * would return it first. Otherwise one whose client's connect() may have returned. Only the newest
- * ROUND children, or those just older than the ready one, are tested, because thousands of children
- * may be silent.
+ * Find a child that has a step due or an owner, and whose client's connect() may have returned. If
+ * a child is ready: one that is older, because TCP would return it first; with @any_older also one
+ * whose client waits. Only the newest ROUND children, or those just older than the ready one, are
+ * tested, because thousands of children may be silent.
  *
  * Return: the oldest such child, with a reference, or NULL.
  */
-struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener)
+struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_older)
 {
 	struct smc_accept_queue *q = &listener->queue;
 	struct smc_sock *ready, *child, *found = NULL;
@@ -374,7 +374,7 @@ struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener)
 	at = ready ? ready->child.prev : q->children.prev;
 	for (i = 0; i < ROUND && at != &q->children; i++, at = at->prev) {
 		child = list_entry(at, struct smc_sock, child);
-		if (is_stepped(child) && (ready || is_nearly_ready(child)))
+		if (is_stepped(child) && ((ready && any_older) || is_nearly_ready(child)))
 			found = child;
 	}
 	if (found)

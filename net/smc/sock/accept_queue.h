@@ -36,7 +36,10 @@ struct smc_acceptor {
  * @incoming: TCP's queue may have children; also written without @lock
  * @acceptors: accept() calls that wait
  * @accept_steps: accept() takes the steps in place of a kworker. Set when an event finds an
- *	accept() call that waits; cleared by poll() and by smc_child_accept_overdue(), without @lock
+ *	accept() call that waits; cleared by poll(), without @lock, by smc_child_check_accept(), and
+ *	when an event finds an accept() call that may be held (smc_task_may_be_held())
+ * @rounds: how often accept() has taken steps until none was due; @step_mutex
+ * @seen_rounds: @rounds when the timer was started
  * @nr: number of @children
  * @serial: number of children that were ever added
  * @parked: number of children without a place in the backlog
@@ -53,6 +56,8 @@ struct smc_accept_queue {
 	bool incoming;
 	struct list_head acceptors;
 	bool accept_steps;
+	unsigned int rounds;
+	unsigned int seen_rounds;
 	unsigned int nr;
 	u32 serial;
 	unsigned int parked;

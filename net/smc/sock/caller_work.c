@@ -36,9 +36,37 @@ struct smc_collectors {
 
 static DEFINE_PER_CPU(struct smc_collectors, all_collectors);
 
+/* Or a budget of its own: a task of SCHED_DEADLINE waits for its next period */
 static bool has_low_priority(const struct task_struct *task)
 {
-	return task->policy == SCHED_IDLE || task_nice(task) > 0;
+	return task->policy == SCHED_IDLE || task->policy == SCHED_DEADLINE || task_nice(task) > 0;
+}
+
+#ifdef CONFIG_CGROUP_SCHED
+static bool is_in_root_cgroup(const struct task_struct *task)
+{
+	bool is_root;
+
+	rcu_read_lock();
+	is_root = !task_css_check(task, cpu_cgrp_id, false)->parent;
+	rcu_read_unlock();
+	return is_root;
+}
+#else
+static bool is_in_root_cgroup(const struct task_struct *task)
+{
+	return true;
+}
+#endif
+
+/*
+ * May the scheduler keep a task off the processor that could run? A task of low priority waits for
+ * all others. A cgroup of the cpu controller has a weight, and may have a quota, which a module
+ * cannot read; only the root has neither. The caller knows that the task exists. Any context.
+ */
+bool smc_task_may_be_held(const struct task_struct *task)
+{
+	return has_low_priority(task) || !is_in_root_cgroup(task);
 }
 
 /**

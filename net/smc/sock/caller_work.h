@@ -8,6 +8,7 @@
 
 struct smc_sock;
 struct socket;
+struct task_struct;
 
 /**
  * struct smc_caller_work - the work of a task in connect()
@@ -30,6 +31,7 @@ bool smc_caller_work_is_pending(struct smc_caller_work *work);
 void smc_caller_work_end(struct smc_caller_work *work);
 bool smc_caller_work_takes(const struct smc_sock *smc);
 bool smc_caller_work_add(struct smc_sock *smc);
+bool smc_task_may_be_held(const struct task_struct *task);
 void smc_caller_work_init(void);
 
 #endif /* _NET_SMC_SOCK_CALLER_WORK_H */

@@ -31,7 +31,7 @@ void smc_listen_hand_over(struct smc_sock *listener);
 /* child.c */
 bool smc_child_is_for_accept(const struct smc_sock *smc);
 bool smc_child_tell_accept(struct smc_sock *smc);
-void smc_child_accept_overdue(struct smc_sock *listener);
+void smc_child_check_accept(struct smc_sock *listener);
 void smc_child_work(struct smc_sock *listener);
 
 #endif /* _NET_SMC_SOCK_LISTENER_H */

@@ -329,7 +329,7 @@ static void handle_sock_timer(struct timer_list *timer)
 		smc_sock_event(smc);
 		break;
 	case SMC_SOCK_LISTEN:
-		smc_child_accept_overdue(smc);
+		smc_child_check_accept(smc);
 		break;
 	case SMC_SOCK_WAITING:
 		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
