@@ -40,8 +40,7 @@ static int put_sys_info(struct sk_buff *skb, struct net *net)
 	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_RELEASE_1) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, has_ism_device()) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, has_rdma()) ||
-	    smc_netlink_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
-				   strlen(host)) ||
+	    smc_netlink_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host, strlen(host)) ||
 	    smc_netlink_put_padded(skb, SMC_NLA_SYS_SEID, smc_eid_system()->text, SMC_EID_LEN))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -660,7 +660,7 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 	if (llc->continued.link == link)
 		llc->continued.link = NULL;
 	if (llc->withdrawal.link == link)
-		smcr_llc_withdrawal_failed(rg);
+		smcr_llc_end_withdrawal(rg);
 
 	if (!smcr_group_link(rg)) {
 		smcr_llc_settled(rg, why);

@@ -322,7 +322,7 @@ unsigned long smcr_llc_check_redundancy(struct smcr_group *group);
 void smcr_llc_announce_next(struct smcr_group *group);
 void smcr_llc_announced(struct smcr_group *group, int err);
 void smcr_llc_withdraw_next(struct smcr_group *group);
-void smcr_llc_withdrawal_failed(struct smcr_group *group);
+struct smcr_rmb *smcr_llc_end_withdrawal(struct smcr_group *group);
 void smcr_llc_got_confirm_rkey(struct smcr_link *link);
 void smcr_llc_got_confirm_rkey_cont(struct smcr_link *link);
 void smcr_llc_got_delete_rkey(struct smcr_link *link);

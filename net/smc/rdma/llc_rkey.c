@@ -407,7 +407,7 @@ static void send_delete_rkey(struct smcr_link *link, struct smcr_rmb *rmb)
 	rg->llc.withdrawal = (struct smcr_llc_withdrawal){ .rmb = rmb, .link = link };
 	smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, link);
 	if (smcr_llc_send(link))
-		smcr_llc_withdrawal_failed(rg);
+		smcr_llc_end_withdrawal(rg);
 }
 
 /**
@@ -437,8 +437,16 @@ void smcr_llc_withdraw_next(struct smcr_group *rg)
 		send_delete_rkey(link, rmb);
 }
 
-/* End the DELETE RKEY in progress. Return: its RMB */
-static struct smcr_rmb *end_withdrawal(struct smcr_group *rg)
+/**
+ * smcr_llc_end_withdrawal() - end the DELETE RKEY in progress
+ * @rg: the group
+ *
+ * Without an answer, the peer may have forgotten the RMB, or not. smcr_llc_withdraw_next() asks
+ * again later.
+ *
+ * Return: its RMB.
+ */
+struct smcr_rmb *smcr_llc_end_withdrawal(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 	struct smcr_rmb *rmb = llc->withdrawal.rmb;
@@ -447,17 +455,6 @@ static struct smcr_rmb *end_withdrawal(struct smcr_group *rg)
 	if (llc->flow == SMC_LLC_FLOW_RKEY)
 		smcr_llc_flow_over(rg);
 	return rmb;
-}
-
-/**
- * smcr_llc_withdrawal_failed() - the DELETE RKEY in progress was not sent, or its link is down
- * @rg: the group
- *
- * The peer may have forgotten the RMB, or not. smcr_llc_withdraw_next() asks again later.
- */
-void smcr_llc_withdrawal_failed(struct smcr_group *rg)
-{
-	end_withdrawal(rg);
 }
 
 /**
@@ -473,7 +470,7 @@ void smcr_llc_reply_delete_rkey(struct smcr_link *link)
 	if (rg->llc.withdrawal.link != link)
 		smcr_llc_violation(link, "DELETE RKEY was not asked for");
 	else
-		smcr_rmb_discard(rg, end_withdrawal(rg));
+		smcr_rmb_discard(rg, smcr_llc_end_withdrawal(rg));
 }
 
 /**
