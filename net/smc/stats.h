@@ -48,7 +48,8 @@
  * @SMC_STAT_ABORT_APP: aborted by the application: closed with unread data, or reset
  * @SMC_STAT_ABORT_TCP: aborted because the TCP connection ended or carried unexpected data
  * @SMC_STAT_ABORT_LINK: aborted because the device or the last link was lost
- * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not close before the timeout
+ * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not close before the timeout, or did not
+ *	read for TCP_USER_TIMEOUT
  * @SMC_STAT_ABORT_ORPHAN: aborted on close, because too many connections wait for their peers
  * @SMC_STAT_TX_BUFFER: first of SMC_STAT_SIZES: send buffers by size
  * @SMC_STAT_RX_BUFFER: first of SMC_STAT_SIZES: receive buffers by size

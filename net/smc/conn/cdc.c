@@ -57,6 +57,8 @@ bool smc_cdc_post(struct smc_conn *conn)
 	if (unlikely(conn->urgent.gone))
 		cdc.consumer = smc_cursor_advance(cdc.consumer, conn->urgent.gone, &conn->rx.ring);
 	cdc.producer_flags = tx->producer_flags;
+	if (unlikely(tx->stall_asked))
+		cdc.producer_flags |= SMC_CDC_UPDATE_REQUESTED;
 	cdc.state_flags = tx->state_flags;
 	conn->rx.announced = smc_rx_passed(conn);
 	WRITE_ONCE(conn->rx.owed, false);
@@ -388,6 +390,10 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 		rx->total += produced;
 		rx->last = jiffies;
 	}
+	if (consumed) {
+		tx->last_consumed = jiffies;
+		tx->stall_asked = false;
+	}
 	rx->prod = cdc->producer;
 	tx->cons = cdc->consumer;
 	*urgent = smc_urgent_received(conn, cdc, rx->produced + produced);
@@ -640,6 +646,7 @@ int smc_cdc_attached(struct smc_conn *conn)
 	conn->rx.last = jiffies;
 	conn->tx.last = jiffies;
 	if (conn->has_early)
+	conn->tx.last_consumed = jiffies;
 		apply_message(conn, &conn->early, &out);
 	else
 		fetch_message(conn, &out);

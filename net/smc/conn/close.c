@@ -128,8 +128,11 @@ void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int erro
 	smc_close_finish(conn, actions);
 }
 
-/* Count @cause only if the abort is sent: an ended connection is not aborted */
-static u8 abort_conn(struct smc_conn *conn, enum smc_stat cause, int error)
+/*
+ * smc_close_apply() of an abort by this side, as smc_close_abort(). @cause is counted only if the
+ * abort is sent: an ended connection is not aborted.
+ */
+u8 smc_close_apply_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 {
 	u8 actions = smc_close_apply(conn, SMC_CLOSE_ABORT, error);
 
@@ -151,7 +154,7 @@ void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 	u8 actions;
 
 	spin_lock_bh(&conn->lock);
-	actions = abort_conn(conn, cause, error);
+	actions = smc_close_apply_abort(conn, cause, error);
 	spin_unlock_bh(&conn->lock);
 	smc_close_finish(conn, actions);
 }
@@ -191,7 +194,7 @@ bool smc_close_orderly(struct smc_conn *conn)
 	if (orderly)
 		actions = smc_close_apply(conn, SMC_CLOSE_CLOSE, 0);
 	else
-		actions = abort_conn(conn, SMC_STAT_ABORT_ORPHAN, ECONNRESET);
+		actions = smc_close_apply_abort(conn, SMC_STAT_ABORT_ORPHAN, ECONNRESET);
 	spin_unlock_bh(&conn->lock);
 	smc_close_finish(conn, actions);
 	return orderly;
@@ -256,7 +259,7 @@ void smc_conn_lost(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	attached = conn->attached;
 	if (attached && !drop_closed_peer(conn))
-		actions = abort_conn(conn, SMC_STAT_ABORT_LINK, ECONNRESET);
+		actions = smc_close_apply_abort(conn, SMC_STAT_ABORT_LINK, ECONNRESET);
 	WRITE_ONCE(conn->lost, true);
 	spin_unlock_bh(&conn->lock);
 	if (attached)

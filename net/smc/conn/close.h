@@ -21,6 +21,7 @@ void smc_close_release(struct smc_conn *conn);
 void smc_conn_detach(struct smc_conn *conn);
 
 u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error);
+u8 smc_close_apply_abort(struct smc_conn *conn, enum smc_stat cause, int error);
 u8 smc_close_peer_gone(struct smc_conn *conn);
 void smc_close_finish(struct smc_conn *conn, u8 actions);
 

@@ -80,6 +80,7 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 	spin_lock_init(&conn->lock);
 	INIT_WORK(&conn->free_work, free_work);
 	smc_cdc_init(conn);
+	smc_stall_init(conn);
 }
 
 /**
@@ -338,6 +339,7 @@ void smc_conn_free(struct smc_conn *conn)
 	unsigned long keep = get_keep_time(conn);
 
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
+	smc_stall_stop(conn);
 	hrtimer_cancel(&conn->tx.flush);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);

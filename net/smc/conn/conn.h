@@ -127,6 +127,12 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
 bool smc_tx_writable(const struct smc_conn *conn);
 void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 
+/* stall.c */
+void smc_stall_init(struct smc_conn *conn);
+void smc_stall_begin(struct smc_conn *conn);
+void smc_stall_follow_option(struct smc_conn *conn);
+void smc_stall_stop(struct smc_conn *conn);
+
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);

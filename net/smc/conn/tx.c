@@ -73,8 +73,10 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 	struct sock *sk = conn->sk;
 	int err = 0;
 
+	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters + 1);
 	add_wait_queue(smc_conn_waiters(conn), &wait);
 	while (!arm_and_check_space(conn)) {
+		smc_stall_begin(conn);
 		if (!*timeo) {
 			err = -EAGAIN;
 			break;
@@ -86,6 +88,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 		sk_wait_event(sk, timeo, arm_and_check_space(conn), &wait);
 	}
 	remove_wait_queue(smc_conn_waiters(conn), &wait);
+	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters - 1);
 	return err;
 }
 
@@ -195,6 +198,7 @@ static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long 
 {
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
 	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
+	WRITE_ONCE(conn->tx.full_at, conn->tx.produced);
 	return wait_for_space(conn, timeo);
 }
 

@@ -94,8 +94,14 @@ struct smc_conn_rx {
  * @last: jiffies when the program has sent data last
  * @prod: @produced as a cursor
  * @consumed: bytes the peer has consumed; written under conn->lock
+ * @last_consumed: jiffies when the peer has consumed data last; conn->lock
  * @cons: @consumed as a cursor: the last one accepted
  * @waiting: a writer waits for smc_tx_writable()
+ * @waiters: number of calls that wait for space; written under the socket lock
+ * @full_at: @produced when a call has found no space; written under the socket lock
+ * @stall: timer for TCP_USER_TIMEOUT. It is started under conn->lock, and holds a reference
+ * @stall_begin: jiffies when a call has found no space, and @stall was started; conn->lock
+ * @stall_asked: messages ask for the peer's consumer cursor; conn->lock
  * @highest: end of the part of the ring that was ever written; offset in the ring
  * @seqno: number of the last control message; conn->lock
  * @producer_flags: for each control message; conn->lock
@@ -120,8 +126,14 @@ struct smc_conn_tx {
 	unsigned long last;
 	struct smc_cursor prod;
 	u32 consumed;
+	unsigned long last_consumed;
 	struct smc_cursor cons;
 	bool waiting;
+	u32 waiters;
+	u32 full_at;
+	struct timer_list stall;
+	unsigned long stall_begin;
+	bool stall_asked;
 	u32 highest;
 	u16 seqno;
 	u8 producer_flags;

@@ -75,6 +75,17 @@ static void follow_nagle_option(struct sock *sk, int optname)
 	release_sock(sk);
 }
 
+static void follow_user_timeout(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc->state == SMC_SOCK_ACTIVE)
+		smc_stall_follow_option(&smc->conn);
+	release_sock(sk);
+}
+
 /*
  * May TCP see the option? An option that needs the byte stream, or the SYN, makes a new socket a
  * TCP socket before TCP sees it: kTLS copies the operations of the first socket that asks for it.
@@ -167,6 +178,9 @@ static int set_tcp_option(struct socket *sock, int optname, sockptr_t optval, un
 	case TCP_CORK:
 	case TCP_NODELAY:
 		follow_nagle_option(sk, optname);
+		break;
+	case TCP_USER_TIMEOUT:
+		follow_user_timeout(sk);
 		break;
 	}
 	return 0;
