@@ -446,7 +446,8 @@ static bool claim_reader_wakeup(struct smc_conn *conn)
 		smc_conn_count(conn, SMC_STAT_WAKEUPS_SAVED, 1);
 		return false;
 	}
-	if (!smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat)))
+	/* TCP_DEFER_ACCEPT waits for any data */
+	if (!smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat)) && !READ_ONCE(conn->woken))
 		return false;
 	WRITE_ONCE(conn->rx.notified, true);
 	return true;
@@ -645,8 +646,8 @@ int smc_cdc_attached(struct smc_conn *conn)
 	conn->attached = true;
 	conn->rx.last = jiffies;
 	conn->tx.last = jiffies;
-	if (conn->has_early)
 	conn->tx.last_consumed = jiffies;
+	if (conn->has_early)
 		apply_message(conn, &conn->early, &out);
 	else
 		fetch_message(conn, &out);

@@ -22,13 +22,32 @@ void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band)
 	rcu_read_unlock();
 }
 
+/*
+ * The queue where programs wait. Without one, @woken is called in place of a wake-up, and NULL is
+ * returned. The caller is in an RCU read-side critical section.
+ */
+static struct socket_wq *choose_waiters(const struct smc_conn *conn)
+{
+	struct socket_wq *wq = rcu_dereference(conn->wq);
+	void (*woken)(struct smc_conn *conn);
+
+	if (likely(wq))
+		return wq;
+	/* Paired with defer_child() in listen/queue.c */
+	smp_mb();
+	woken = READ_ONCE(conn->woken);
+	if (woken)
+		woken((struct smc_conn *)conn);
+	return NULL;
+}
+
 /* Data is available; like sock_def_readable() */
 void smc_conn_wake_readers(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
 
 	rcu_read_lock();
-	wq = rcu_dereference(conn->wq);
+	wq = choose_waiters(conn);
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI | EPOLLRDNORM |
 						EPOLLRDBAND);
@@ -55,7 +74,7 @@ void smc_conn_wake_all(const struct smc_conn *conn)
 	struct socket_wq *wq;
 
 	rcu_read_lock();
-	wq = rcu_dereference(conn->wq);
+	wq = choose_waiters(conn);
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_all(&wq->wait);
 	rcu_read_unlock();
@@ -67,7 +86,7 @@ void smc_conn_wake_error(const struct smc_conn *conn)
 	struct socket_wq *wq;
 
 	rcu_read_lock();
-	wq = rcu_dereference(conn->wq);
+	wq = choose_waiters(conn);
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_poll(&wq->wait, EPOLLERR);
 	rcu_read_unlock();

@@ -182,6 +182,8 @@ struct smc_conn_urgent {
  * @sn: state of the namespace of @sk; constant
  * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
  *	RCU
+ * @woken: called in place of a wake-up while @wq is NULL; NULL if there is nothing to call. Any
+ *	context. Written under smc_accept_queue.lock of the listening socket
  * @account: account for the buffers, see group/buffer.c; constant
  * @counters: counters of the namespace and the mode; set with @transport
  * @role: local role; constant
@@ -225,7 +227,8 @@ struct smc_conn_urgent {
  * @free_work: frees the memory for callers that cannot sleep
  * @kick_work: kicks the peer when kicks are nested too deep
  * @timer: timer of the socket: the deadline of the handshake, or of a peer that has not ended the
- *	connection; on a listening socket, the time that accept() has to process its children.
+ *	connection, or of TCP_DEFER_ACCEPT; on a listening socket, the time that accept() has to
+ *	process its children.
  *	A running timer holds a reference
  * @dead: node in the list of smc_conn_reap()
  */
@@ -235,6 +238,7 @@ struct smc_conn {
 	struct sock *sk;
 	struct smc_net *sn;
 	struct socket_wq __rcu *wq;
+	void (*woken)(struct smc_conn *conn);
 	struct sock *account;
 	u64 __percpu *counters;
 	enum smc_role role;

@@ -3,10 +3,13 @@
  * The accept queue: children that accept() has not returned, and their places in the backlog.
  *
  * A child has a place until accept() returns it, so that as many connections can wait as on a TCP
- * socket. A child whose peer is silent during the handshake is parked: it has no place until the
- * handshake is over, so that silent peers keep no other connection out. If SMC_PARKED_MAX children
- * are parked, new connections are TCP: see is_handshake_congested().
+ * socket. A child whose peer is silent, in the handshake or during TCP_DEFER_ACCEPT, is parked: it
+ * has no place until the peer has ended its silence, so that silent peers keep no other connection
+ * out. If SMC_PARKED_MAX children are parked, new connections are TCP: see
+ * is_handshake_congested().
  */
+
+#include <net/tcp.h>
 
 #include "listen.h"
 
@@ -162,10 +165,23 @@ bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child)
 	return added;
 }
 
+/* Return: whether the child has been deferred until now, see defer_child(). */
+static bool stop_deferral(struct smc_accept_queue *q, struct smc_sock *child)
+{
+	lockdep_assert_held(&q->lock);
+	if (!child->conn.woken)
+		return false;
+	WRITE_ONCE(child->conn.woken, NULL);
+	WRITE_ONCE(q->deferred, q->deferred - 1);
+	smc_conn_stop_timer(&child->conn);
+	return true;
+}
+
 static void unlink_child(struct smc_accept_queue *q, struct smc_sock *child)
 {
 	lockdep_assert_held(&q->lock);
 	list_del_init(&child->child);
+	stop_deferral(q, child);
 	if (!RB_EMPTY_NODE(&child->ready)) {
 		rb_erase_cached(&child->ready, &q->ready);
 		RB_CLEAR_NODE(&child->ready);
@@ -182,7 +198,7 @@ static void park_child(struct smc_sock *listener, struct smc_sock *child, unsign
 	struct smc_accept_queue *q = &listener->queue;
 
 	spin_lock_irq(&q->lock);
-	if (!list_empty(&child->child)) {
+	if (!list_empty(&child->child) && !child->parked) {
 		WRITE_ONCE(child->parked, true);
 		child->silent_since = since;
 		WRITE_ONCE(q->parked, q->parked + 1);
@@ -274,9 +290,10 @@ static bool is_older_child(struct rb_node *a, const struct rb_node *b)
 }
 
 /*
- * Children are in the order in which TCP accepted them, as programs expect. Handshakes run side by
- * side, so a child may be ready before an older one. A peer chooses the order of its handshakes and
- * interrupts are off, hence a tree.
+ * Children are in the order in which TCP accepted them, as programs expect; deferred ones in the
+ * order in which their deferral has ended. Handshakes run side by side, so a child may be ready
+ * before an older one. A peer chooses the order of its handshakes and interrupts are off, hence a
+ * tree.
  */
 static void queue_ready_child(struct smc_accept_queue *q, struct smc_sock *child)
 {
@@ -288,6 +305,105 @@ static struct smc_sock *find_first_ready(const struct smc_accept_queue *q)
 {
 	lockdep_assert_held(&q->lock);
 	return rb_entry_safe(rb_first_cached(&q->ready), struct smc_sock, ready);
+}
+
+/*
+ * How long a child waits for data of its client, in jiffies; 0: not at all. TCP keeps the seconds
+ * of TCP_DEFER_ACCEPT as the number of its SYN-ACKs in that time.
+ */
+static unsigned long get_deferral(const struct sock *listener)
+{
+	u8 left = READ_ONCE(inet_csk(listener)->icsk_accept_queue.rskq_defer_accept);
+	unsigned long timeout = TCP_TIMEOUT_INIT;
+	unsigned long time = 0;
+
+	while (left--) {
+		time += timeout;
+		timeout = min_t(unsigned long, 2 * timeout, TCP_RTO_MAX);
+	}
+	return time;
+}
+
+/* Return: whether the child is ready now. */
+static bool end_deferral(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	if (!stop_deferral(q, child))
+		return false;
+	unpark_child(listener, child);
+	list_move_tail(&child->child, &q->children);
+	child->serial = q->serial++;
+	queue_ready_child(q, child);
+	return true;
+}
+
+/*
+ * If the socket is a child that was deferred, it is ready now. The caller has a reference, or is in
+ * an RCU read-side critical section. Any context; does not sleep.
+ */
+void smc_accept_end_deferral(struct smc_sock *child)
+{
+	struct smc_sock *listener;
+	bool is_ready = false;
+	unsigned long flags;
+
+	rcu_read_lock();
+	listener = READ_ONCE(child->listener);
+	if (listener) {
+		spin_lock_irqsave(&listener->queue.lock, flags);
+		is_ready = end_deferral(listener, child);
+		spin_unlock_irqrestore(&listener->queue.lock, flags);
+	}
+	if (is_ready)
+		smc_conn_wake_readers(&listener->conn);
+	rcu_read_unlock();
+}
+
+/* Is there data, or the end? Any context. */
+static bool has_data_or_end(const struct smc_conn *conn)
+{
+	return smc_rx_available(conn) || READ_ONCE(conn->shutdown);
+}
+
+/* The program of a deferred child would be woken */
+static void handle_child_wakeup(struct smc_conn *conn)
+{
+	if (has_data_or_end(conn))
+		smc_accept_end_deferral(smc_sock_of(conn));
+}
+
+/*
+ * TCP_DEFER_ACCEPT: the child is ready when its client sends data, or after some time. Until then
+ * it is parked, as a child whose client is silent in the handshake. It has a ring, so the backlog
+ * and one more may be deferred.
+ *
+ * Return: whether the child is not to be queued as ready.
+ */
+static bool defer_child(struct smc_sock *listener, struct smc_sock *child)
+{
+	unsigned long deferral = get_deferral(listener->conn.sk);
+	struct smc_accept_queue *q = &listener->queue;
+	bool is_deferred;
+
+	if (likely(!deferral) || has_data_or_end(&child->conn) ||
+	    READ_ONCE(q->deferred) > READ_ONCE(q->backlog))
+		return false;
+	park_child(listener, child, jiffies);
+	spin_lock_irq(&q->lock);
+	is_deferred = !list_empty(&child->child) && q->deferred <= q->backlog;
+	if (is_deferred) {
+		smc_conn_start_timer(&child->conn, jiffies + deferral);
+		WRITE_ONCE(child->conn.woken, handle_child_wakeup);
+		WRITE_ONCE(q->deferred, q->deferred + 1);
+	}
+	spin_unlock_irq(&q->lock);
+	if (!is_deferred)
+		return false;
+	/* Paired with choose_waiters() in conn/wake.c */
+	smp_mb();
+	handle_child_wakeup(&child->conn);
+	return true;
 }
 
 /*
@@ -305,6 +421,8 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 		}
 		return;
 	}
+	if (outcome == SMC_CONNECTED && defer_child(listener, child))
+		return;
 	spin_lock_irq(&listener->queue.lock);
 	if (!list_empty(&child->child)) {
 		unpark_child(listener, child);

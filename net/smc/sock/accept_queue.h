@@ -26,11 +26,12 @@ struct smc_acceptor {
  * struct smc_accept_queue - children of a listening socket
  * @step_mutex: held while accept() or a kworker takes children from TCP's queue, or takes steps of
  *	children; never inside of a socket lock. A kworker does not wait for it
- * @lock: protects the lists, @ended, @nr, @serial, @parked, @backlog, @is_held, and the lowered
- *	sk_max_ack_backlog. Interrupts are off, because TCP wakes smc_sock.wq with interrupts off
+ * @lock: protects the lists, @ended, @nr, @serial, @parked, @deferred, @backlog, @is_held, and the
+ *	lowered sk_max_ack_backlog. Interrupts are off, because TCP wakes smc_sock.wq with
+ *	interrupts off
  * @ended: the socket does not listen any more: no child may be added
- * @children: all children, in handshake or ready; each has a place in the backlog unless it is
- *	parked, as it may also be when it is ready
+ * @children: all children, in handshake, deferred or ready; each has a place in the backlog unless
+ *	it is parked, as it may also be when it is ready
  * @ready: children that accept() can return, by smc_sock.serial
  * @due: children whose next step accept() takes
  * @incoming: TCP's queue may have children; also written without @lock
@@ -41,8 +42,9 @@ struct smc_acceptor {
  * @rounds: how often accept() has taken steps until none was due; @step_mutex
  * @seen_rounds: @rounds when the timer was started
  * @nr: number of @children
- * @serial: number of children that were ever added
+ * @serial: number of children that were ever added, or ready after TCP_DEFER_ACCEPT
  * @parked: number of children without a place in the backlog
+ * @deferred: number of children that TCP_DEFER_ACCEPT keeps from accept()
  * @backlog: what the program has asked for in listen()
  * @is_held: no child was taken from TCP's queue because there was no place
  */
@@ -61,6 +63,7 @@ struct smc_accept_queue {
 	unsigned int nr;
 	u32 serial;
 	unsigned int parked;
+	unsigned int deferred;
 	u32 backlog;
 	bool is_held;
 };

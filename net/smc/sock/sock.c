@@ -314,8 +314,8 @@ static void run_sock_work(struct work_struct *work)
 }
 
 /*
- * No answer to a SYN has come, the deadline of a handshake, the timeout of a peer after close, or
- * accept() has not come for the steps that are left to it
+ * No answer to a SYN has come, the deadline of a handshake, the timeout of a peer after close, the
+ * end of TCP_DEFER_ACCEPT, or accept() has not come for the steps that are left to it
  */
 static void handle_sock_timer(struct timer_list *timer)
 {
@@ -330,6 +330,9 @@ static void handle_sock_timer(struct timer_list *timer)
 		break;
 	case SMC_SOCK_LISTEN:
 		smc_child_check_accept(smc);
+		break;
+	case SMC_SOCK_ACTIVE:
+		smc_accept_end_deferral(smc);
 		break;
 	case SMC_SOCK_WAITING:
 		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);

@@ -76,7 +76,8 @@ enum smc_sock_state {
  * @child: in smc_accept_queue.children
  * @ready: in smc_accept_queue.ready
  * @due: in smc_accept_queue.due
- * @serial: smc_accept_queue.serial when TCP had accepted the child; constant
+ * @serial: smc_accept_queue.serial when TCP had accepted the child, or when data came for which it
+ *	was deferred
  * @parked: the child is counted in smc_accept_queue.parked
  * @silent_since: jiffies when the peer of a parked child became silent
  * @reason: enum smc_reason of the fallback. A child has it from the beginning if the SYNs are the
@@ -86,8 +87,8 @@ enum smc_sock_state {
  * @rcu: frees the struct
  *
  * The socket lock protects all fields but these: the lock of the listener's queue protects @child,
- * @ready, @due, @parked and @silent_since; smc_conn.lock protects @has_waited; smc_collectors.lock
- * protects @caller_work; smc_net.socks_lock protects @listed.
+ * @ready, @due, @serial, @parked and @silent_since; smc_conn.lock protects @has_waited;
+ * smc_collectors.lock protects @caller_work; smc_net.socks_lock protects @listed.
  */
 struct smc_sock {
 	struct smc_conn conn;

@@ -108,8 +108,8 @@ void smc_syn_handle_timer(struct smc_sock *smc)
 }
 
 /*
- * The peers of too many children are silent, or, with limit_handshake, children that accept() has
- * not returned take more than half of the backlog
+ * The peers of too many children are silent, or, with limit_handshake, more children than half of
+ * the backlog are in the handshake, or ready for accept()
  */
 static bool has_too_many_children(const struct smc_sock *listener)
 {
@@ -118,7 +118,7 @@ static bool has_too_many_children(const struct smc_sock *listener)
 	if (READ_ONCE(q->parked) >= SMC_PARKED_MAX)
 		return true;
 	return (listener->limit_handshake || READ_ONCE(listener->conn.sn->knobs.limit_handshake)) &&
-	       READ_ONCE(q->nr) > READ_ONCE(q->backlog) / 2;
+	       READ_ONCE(q->nr) > READ_ONCE(q->deferred) + READ_ONCE(q->backlog) / 2;
 }
 
 /* A kernel service that has taken the socket gets TCP connections. TCP calls this for each SYN. */

@@ -495,6 +495,147 @@ TEST(defer_accept)
 	expect_text(fd, "data");
 }
 
+/* It waits for data of its clients, for so long or more */
+static int defer_for(int seconds)
+{
+	struct addr addr = server_bind_address();
+	int listener = new_server();
+
+	set_int(listener, SOL_SOCKET, SO_RCVLOWAT, 100);	/* does not matter */
+	set_int(listener, SOL_TCP, TCP_DEFER_ACCEPT, seconds);
+	OK(bind(listener, &addr.sa, addr.len));
+	OK(listen(listener, 2));
+	nonblock(listener);
+	return listener;
+}
+
+static void expect_deferred(int listener)
+{
+	EQ(events_now(listener), 0);
+	FAILS(accept(listener, NULL, NULL), EAGAIN);
+}
+
+TEST(defer_accept_of_silent)
+{
+	int listener = defer_for(3), client, fd;
+	long start = now_ms();
+
+	client = connect_to(listener);
+	expect_deferred(listener);
+	wait_events(listener, POLLIN);
+	TRUE(now_ms() - start >= 2500);
+	fd = accept_from(listener);
+	EQ(is_tcp(fd), !variant->smc);
+	expect_nothing(fd);
+	send_text(client, "late");
+	set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 1);
+	expect_text(fd, "late");
+}
+
+/* The order is that of the data */
+TEST(defer_accept_until_data)
+{
+	int listener = defer_for(60), first = connect_to(listener), second = connect_to(listener);
+	struct addr name = name_of(second), peer;
+	int fd;
+
+	expect_deferred(listener);
+	send_text(second, "data");
+	wait_events(listener, POLLIN);
+	fd = accept_from(listener);
+	peer = peer_of(fd);
+	EQ(port_of(&peer), port_of(&name));
+	expect_text_now(fd, "data");
+	expect_deferred(listener);
+	send_text(first, "more");
+	wait_events(listener, POLLIN);
+	expect_text_now(accept_from(listener), "more");
+}
+
+static void accept_deferred(void *arg)
+{
+	const int *listener = arg;
+	int fd = OK(accept(*listener, NULL, NULL));
+
+	expect_text_now(fd, "data");
+	close(fd);
+}
+
+TEST(defer_accept_wakes_caller)
+{
+	int listener = defer_for(60), client;
+	struct worker worker;
+
+	OK(fcntl(listener, F_SETFL, 0));
+	worker_start(&worker, accept_deferred, &listener);
+	worker_asleep(&worker);
+	client = connect_to(listener);
+	worker_asleep(&worker);
+	send_text(client, "data");
+	worker_join(&worker);
+}
+
+TEST(defer_accept_until_end)
+{
+	int listener = defer_for(60), client = connect_to(listener);
+
+	expect_deferred(listener);
+	OK(shutdown(client, SHUT_WR));
+	wait_events(listener, POLLIN);
+	expect_eof(accept_from(listener));
+	client = connect_to(listener);
+	expect_deferred(listener);
+	close(client);
+	wait_events(listener, POLLIN);
+	expect_eof(accept_from(listener));
+}
+
+static int peer_port(int fd)
+{
+	struct addr peer = peer_of(fd);
+
+	return port_of(&peer);
+}
+
+static int own_port(int fd)
+{
+	struct addr name = name_of(fd);
+
+	return port_of(&name);
+}
+
+/* The backlog and one more may be silent. TCP drops the SYNs of others */
+TEST(defer_accept_keeps_nobody_out, .applies = only_smc)
+{
+	int listener = defer_for(60), fd, one, other;
+
+	one = connect_to(listener);
+	other = connect_to(listener);
+	connect_to(listener);
+	expect_deferred(listener);
+	connect_to(listener);
+	wait_events(listener, POLLIN);
+	fd = accept_from(listener);
+	expect_nothing(fd);
+	expect_deferred(listener);
+	send_text(peer_port(fd) == own_port(one) ? other : one, "data");
+	wait_events(listener, POLLIN);
+	expect_text_now(accept_from(listener), "data");
+	connect_to(listener);
+	expect_deferred(listener);
+}
+
+TEST(defer_accept_ends_with_listener)
+{
+	int listener = defer_for(60), client = connect_to(listener);
+
+	expect_deferred(listener);
+	close(listener);
+	while (send(client, "data", 4, MSG_NOSIGNAL) > 0)
+		pause_briefly();
+	TRUE(errno == ECONNRESET || errno == EPIPE);
+}
+
 TEST(reuse_port, .applies = reuse_port_in_server)
 {
 	struct addr addr = server_bind_address(), to;
