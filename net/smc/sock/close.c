@@ -236,10 +236,14 @@ static bool end_connection(struct smc_sock *smc)
  */
 static unsigned long choose_wait_time(const struct smc_conn *conn)
 {
+	int linger = READ_ONCE(tcp_sk(conn->sk)->linger2);
+
 	if (READ_ONCE(conn->state) == SMC_CLOSE_ABORT_WAIT)
 		return SMC_ABORT_TIMEOUT;
 	if (conn->transport->conn_is_attached)
 		return ATTACHED_TIMEOUT;
+	if (linger)	/* below 0: TCP waits until the peer's host has all data */
+		return max(linger, SMC_ABORT_TIMEOUT);
 	return smc_conn_fin_timeout(conn);
 }
 

@@ -288,3 +288,32 @@ TEST(keepalive_of_host_that_answers)
 	send_text(fd[0], "still here");
 	expect_text(fd[1], "still here");
 }
+
+/* Without the option it would be a minute */
+static void close_and_linger(int seconds)
+{
+	struct addr from, to;
+	int fd[2];
+
+	pair_open(fd);
+	from = name_of(fd[0]);
+	to = name_of(fd[1]);
+	set_int(fd[0], SOL_TCP, TCP_LINGER2, seconds);
+	send_text(fd[0], "last");
+	close(fd[0]);
+	alarm(40);
+	while (tcp_state_of_ports(port_of(&from), port_of(&to)) != TCP_CLOSE)
+		pause_briefly();
+	expect_text(fd[1], "last");
+	expect_eof(fd[1]);
+}
+
+TEST(linger2_of_silent_peer)
+{
+	close_and_linger(1);
+}
+
+TEST(linger2_below_zero)
+{
+	close_and_linger(-1);
+}
