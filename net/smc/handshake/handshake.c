@@ -159,6 +159,12 @@ static bool wants_tcp_time_stamps(const struct sock *tcp)
 	       (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_TX_ACK);
 }
 
+/* SO_MAX_PACING_RATE or TCP_TX_DELAY: TCP delays its segments; shared memory does not delay data */
+static bool times_segments(const struct sock *tcp)
+{
+	return READ_ONCE(tcp->sk_max_pacing_rate) != ~0UL || READ_ONCE(tcp_sk(tcp)->tcp_tx_delay);
+}
+
 /**
  * smc_handshake_excluded() - must the connection stay with TCP, whatever the peer supports?
  * @tcp: TCP socket, connected or about to connect
@@ -172,7 +178,7 @@ u32 smc_handshake_excluded(struct sock *tcp)
 	if (smc_ipsec_used(tcp))
 		return SMC_REASON_IPSEC;
 	if (is_signed(tcp) || is_in_sockmap(tcp) || has_user_data(tcp) ||
-	    inet_csk(tcp)->icsk_ulp_ops || wants_tcp_time_stamps(tcp))
+	    inet_csk(tcp)->icsk_ulp_ops || wants_tcp_time_stamps(tcp) || times_segments(tcp))
 		return SMC_REASON_OPTION;
 	return SMC_REASON_NONE;
 }
