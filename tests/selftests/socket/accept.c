@@ -532,19 +532,31 @@ TEST(defer_accept_of_silent)
 	expect_text(fd, "late");
 }
 
+static int peer_port(int fd)
+{
+	struct addr peer = peer_of(fd);
+
+	return port_of(&peer);
+}
+
+static int own_port(int fd)
+{
+	struct addr name = name_of(fd);
+
+	return port_of(&name);
+}
+
 /* The order is that of the data */
 TEST(defer_accept_until_data)
 {
 	int listener = defer_for(60), first = connect_to(listener), second = connect_to(listener);
-	struct addr name = name_of(second), peer;
 	int fd;
 
 	expect_deferred(listener);
 	send_text(second, "data");
 	wait_events(listener, POLLIN);
 	fd = accept_from(listener);
-	peer = peer_of(fd);
-	EQ(port_of(&peer), port_of(&name));
+	EQ(peer_port(fd), own_port(second));
 	expect_text_now(fd, "data");
 	expect_deferred(listener);
 	send_text(first, "more");
@@ -588,20 +600,6 @@ TEST(defer_accept_until_end)
 	close(client);
 	wait_events(listener, POLLIN);
 	expect_eof(accept_from(listener));
-}
-
-static int peer_port(int fd)
-{
-	struct addr peer = peer_of(fd);
-
-	return port_of(&peer);
-}
-
-static int own_port(int fd)
-{
-	struct addr name = name_of(fd);
-
-	return port_of(&name);
 }
 
 /* The backlog and one more may be silent. TCP drops the SYNs of others */

@@ -105,43 +105,37 @@ static int connect_client(int client, int listener)
 	return client;
 }
 
+/* A connection that is TCP because of an option of its client, or of its listening socket */
+static void expect_tcp(const struct option *option, bool in_client)
+{
+	int listener = new_server(), client = new_client(), fd;
+
+	try_option(in_client ? client : listener, option);
+	connect_client(client, listen_at(listener));
+	fd = accept_from(listener);
+	TRUE(is_tcp(client));
+	TRUE(is_tcp(fd));
+	EQ(get_int(in_client ? client : fd, option->level, option->name), option->value);
+	exchange(client, fd);
+	close(client);
+	close(fd);
+	close(listener);
+}
+
 TEST(options_timed_in_client)
 {
-	int i, listener, client, fd;
+	int i;
 
-	for (i = 0; i < NR(timed); i++) {
-		listener = listen_any(1);
-		client = new_client();
-		try_option(client, &timed[i]);
-		connect_client(client, listener);
-		fd = accept_from(listener);
-		TRUE(is_tcp(client));
-		TRUE(is_tcp(fd));
-		EQ(get_int(client, timed[i].level, timed[i].name), timed[i].value);
-		exchange(client, fd);
-		close(client);
-		close(fd);
-		close(listener);
-	}
+	for (i = 0; i < NR(timed); i++)
+		expect_tcp(&timed[i], true);
 }
 
 TEST(options_timed_in_server)
 {
-	int i, listener, client, fd;
+	int i;
 
-	for (i = 0; i < NR(timed); i++) {
-		listener = new_server();
-		try_option(listener, &timed[i]);
-		client = connect_to(listen_at(listener));
-		fd = accept_from(listener);
-		TRUE(is_tcp(client));
-		TRUE(is_tcp(fd));
-		EQ(get_int(fd, timed[i].level, timed[i].name), timed[i].value);
-		exchange(client, fd);
-		close(client);
-		close(fd);
-		close(listener);
-	}
+	for (i = 0; i < NR(timed); i++)
+		expect_tcp(&timed[i], false);
 }
 
 /* The rate is taken back before it counts */

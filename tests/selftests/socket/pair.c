@@ -2,6 +2,7 @@
 /* Sockets of the variant under test: creating, connecting, addresses */
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,14 @@ void pair_close(int fd[2])
 {
 	close(fd[0]);
 	close(fd[1]);
+}
+
+void drop_segments(int fd)
+{
+	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog prog = { .len = 1, .filter = &none };
+
+	OK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)));
 }
 
 /* Sizes must be chosen before the handshake; a child inherits those of its listener */

@@ -151,6 +151,7 @@ short events_now(int fd);		/* all of poll()'s answer, without waiting */
 short wait_events(int fd, short events);	/* waits for one of them; the answer */
 void wait_amount(int fd, int bytes);	/* until FIONREAD says so */
 void socket_buffers(int fd, int bytes);
+void drop_segments(int fd);	/* by a filter: TCP gets nothing any more */
 
 /* A thread that does something which blocks */
 struct worker {

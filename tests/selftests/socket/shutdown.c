@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ends of a connection: shutdown(), close(), resets, in all orders */
 
-#include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -568,14 +567,6 @@ TEST(reset_wakes_writer)
 	wait_events(fd[0], POLLIN);
 	close(fd[0]);		/* with unread data, or it would be no reset */
 	worker_join(&worker);
-}
-
-static void drop_segments(int fd)
-{
-	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
-	struct sock_fprog prog = { .len = 1, .filter = &none };
-
-	OK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)));
 }
 
 static void read_error_by_option(void *arg)

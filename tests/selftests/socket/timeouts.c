@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Options for a peer that does not read, does not answer, or does not close */
 
-#include <linux/filter.h>
 #include <netinet/tcp.h>
 
 #include "pair.h"
@@ -103,8 +102,8 @@ TEST(user_timeout_taken_back)
 }
 
 /*
- * A peer that reads now and then is not timed out, however long that takes in all. For TCP the
- * window has to open by more than a segment of loopback.
+ * A peer that reads now and then is not timed out, for however long it does so. For TCP the window
+ * has to open by more than a segment of loopback.
  */
 TEST(user_timeout_of_slow_reader)
 {
@@ -233,15 +232,6 @@ TEST(user_timeout_after_close, .applies = only_smc)
 	expect_eof(fd[1]);
 }
 
-/* The host of the peer is gone, as far as TCP can see */
-static void drop_segments(int fd)
-{
-	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
-	struct sock_fprog prog = { .len = 1, .filter = &none };
-
-	OK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)));
-}
-
 static void keep_alive(int fd, int idle, int interval, int count)
 {
 	set_int(fd, SOL_TCP, TCP_KEEPIDLE, idle);
@@ -257,7 +247,7 @@ TEST(keepalive_of_silent_host)
 	pair_open(fd);
 	send_text(fd[0], "hello");
 	expect_text(fd[1], "hello");
-	drop_segments(fd[1]);
+	drop_segments(fd[1]);	/* as if the host of the peer were gone */
 	keep_alive(fd[0], 1, 1, 2);
 	expect_timed_out(fd[0]);
 }
