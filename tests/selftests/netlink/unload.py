@@ -27,6 +27,7 @@ OFFER = ord('s') << 8 | 1       # SMC_SYNOPT_OFFER
 NOWHERE = ('192.0.2.2', 4242)   # packets to it vanish
 UNSPEC = b'\0' * 16
 SO_ATTACH_FILTER = 26
+TYPE, CONFIRM = 4, 3            # of a message of the handshake
 REFCNT = Path('/sys/module/smc/refcnt')
 ROUNDS = 15
 
@@ -76,12 +77,22 @@ def start_connect(address):
     return sock
 
 
-def drop_data(sock):
-    """What is longer than any header of TCP does not reach the socket, nor its children"""
-    code = ((0x80, 0, 0, 0), (0x25, 0, 1, 60), (0x06, 0, 0, 0), (0x06, 0, 0, 0xffffffff))
+def attach_filter(sock, *code):
+    """Its children have the filter, too"""
     program = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
     filters = struct.pack('HxxxxxxP', len(code), ctypes.addressof(program))
     sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, filters)
+
+
+def drop_data(sock):
+    """What is longer than any header of TCP does not reach the socket"""
+    attach_filter(sock, (0x80, 0, 0, 0), (0x25, 0, 1, 60), (0x06, 0, 0, 0), (0x06, 0, 0, 0xffffffff))
+
+
+def drop_confirm(sock):
+    """A message of type 3 after a header of TCP with time stamps does not reach the socket"""
+    attach_filter(sock, (0x80, 0, 0, 0), (0x25, 0, 3, 32 + TYPE), (0x30, 0, 0, 32 + TYPE),
+                  (0x15, 0, 1, CONFIRM), (0x06, 0, 0, 0), (0x06, 0, 0, 0xffffffff))
 
 
 def talk(one, other):
@@ -170,10 +181,21 @@ def shut_down_by_both():
 
 
 def waiting_after_close():
-    """One end is closed, and waits for the other one: both need the module"""
+    """The client has closed. Its server lacks the Confirm, and would lose the data without the client"""
+    server = listener()
+    drop_confirm(server)
+    client = smc.smc_socket()
+    client.connect(server.getsockname())
+    client.sendall(b'not read')
+    client.close()
+    return [server], 3
+
+
+def closed_by_peer():
+    """The peer has closed: it needs the module as well, but waits for this end no longer than 100 ms"""
     client, server = pair()
     client.close()
-    return [server], 2
+    return [server], 1
 
 
 def aborted():
@@ -228,7 +250,7 @@ def refuse(make):
 def refused_steps():
     for make in (unconnected, known, listening, in_syn, client_in_handshake, server_in_handshake,
                  both_in_handshake, not_accepted, active, with_data, half_closed, shut_down_by_both,
-                 waiting_after_close, aborted, connect_failed, disconnected,
+                 waiting_after_close, closed_by_peer, aborted, connect_failed, disconnected,
                  fallen_back_beside_listener):
         refuse(make)
 
