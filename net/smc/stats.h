@@ -43,7 +43,7 @@
  * @SMC_STAT_VIOLATIONS: connections aborted because the peer violated the protocol
  * @SMC_STAT_ABORTS_SENT: connections aborted by this side
  * @SMC_STAT_ABORTS_RECEIVED: connections aborted by the peer
- * @SMC_STAT_WAKEUPS_SAVED: received messages that woke no task
+ * @SMC_STAT_WAKEUPS_SAVED: arrivals of enough data for which no reader waited
  * @SMC_STAT_BUSY_POLLS: waits for data that ended before the reader went to sleep
  * @SMC_STAT_ABORT_APP: aborted by the application: closed with unread data, or reset
  * @SMC_STAT_ABORT_TCP: aborted because the TCP connection ended or carried unexpected data

@@ -433,31 +433,20 @@ static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 }
 
 /*
- * Return: whether to wake the reader, once. A reader that was woken and has neither polled nor read
- * since is not woken again.
+ * Return: whether to wake readers. As with TCP, each arrival wakes those that wait, also if they
+ * have not polled since the one before: io_uring learns of data from the wake-up alone, and a
+ * program may take each SIGIO for a message.
  */
-static bool claim_reader_wakeup(struct smc_conn *conn)
+static bool claim_reader_wakeup(const struct smc_conn *conn, int produced)
 {
-	u32 available = smc_rx_available(conn);
-
-	if (!available)
-		return false;
-	if (READ_ONCE(conn->rx.notified)) {
-		smc_conn_count(conn, SMC_STAT_WAKEUPS_SAVED, 1);
-		return false;
-	}
 	/* TCP_DEFER_ACCEPT waits for any data */
-	if (!smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat)) && !READ_ONCE(conn->woken))
+	if (!produced || (!smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat)) &&
+			  !READ_ONCE(conn->woken)))
 		return false;
-	WRITE_ONCE(conn->rx.notified, true);
-	return true;
-}
-
-/* SIGIO is due for all new bytes, because the program may wait for more before it reads */
-static bool is_signal_due(const struct smc_conn *conn, int produced)
-{
-	return produced && sock_flag(conn->sk, SOCK_FASYNC) &&
-	       smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat));
+	if (smc_conn_has_waiter(conn))
+		return true;
+	smc_conn_count(conn, SMC_STAT_WAKEUPS_SAVED, 1);
+	return false;
 }
 
 static bool claim_writer_wakeup(struct smc_conn *conn)
@@ -473,7 +462,6 @@ struct outcome {
 	u8 close_actions;
 	bool posted;
 	bool readable;
-	bool signal;
 	bool writable;
 	bool urgent;
 };
@@ -547,8 +535,7 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 	 * call sees the new positions.
 	 */
 	smp_mb();
-	out->readable = claim_reader_wakeup(conn);
-	out->signal = !out->readable && is_signal_due(conn, produced);
+	out->readable = claim_reader_wakeup(conn, produced);
 	out->writable = claim_writer_wakeup(conn);
 }
 
@@ -561,8 +548,6 @@ static void handle_outcome(struct smc_conn *conn, const struct outcome *out)
 		smc_urgent_signal(conn);
 	if (out->readable)
 		smc_conn_wake_readers(conn);
-	else if (out->signal)
-		smc_conn_signal_owner(conn, SOCK_WAKE_WAITD, POLL_IN);
 	if (out->writable)
 		smc_conn_wake_writers(conn);
 	if (out->close_actions)
@@ -654,6 +639,7 @@ int smc_cdc_attached(struct smc_conn *conn)
 	if (conn->peer_gone)
 		out.close_actions |= smc_close_peer_gone(conn);
 	spin_unlock_bh(&conn->lock);
+	out.readable = false;	/* the end of the handshake wakes all: poll() is silent before */
 	handle_outcome(conn, &out);
 	return 0;
 }

@@ -85,6 +85,7 @@ static inline int smc_conn_take_error(struct smc_conn *conn)
 }
 
 /* wake.c; any context */
+bool smc_conn_has_waiter(const struct smc_conn *conn);
 void smc_conn_wake_readers(const struct smc_conn *conn);
 void smc_conn_wake_writers(const struct smc_conn *conn);
 void smc_conn_wake_all(const struct smc_conn *conn);

@@ -12,14 +12,6 @@
 /* A long read is consumed in pieces, so that the writer gets space early */
 #define PIECE	SZ_128K
 
-/* The next data wakes the reader again */
-static void rearm_wakeup(struct smc_conn *conn)
-{
-	WRITE_ONCE(conn->rx.notified, false);
-	/* Paired with the barrier in conn/cdc.c, apply_message() */
-	smp_mb();
-}
-
 /*
  * Does poll report the connection readable? It does if SO_RCVLOWAT bytes are available, or if the
  * peer sends no more until the program reads. Any context.
@@ -29,7 +21,6 @@ bool smc_rx_readable(struct smc_conn *conn)
 	u32 lowat = READ_ONCE(conn->sk->sk_rcvlowat);
 
 	smc_cdc_flush(conn);
-	rearm_wakeup(conn);
 	if (unlikely(smc_urgent_matters(conn))) {
 		smc_urgent_release(conn);
 		if (smc_urgent_peer_waits(conn))	/* until the program reads */
@@ -42,7 +33,6 @@ bool smc_rx_readable(struct smc_conn *conn)
 /* Result of ioctl(SIOCINQ): bytes up to an urgent byte that is not in line. Socket lock held. */
 u32 smc_rx_amount(struct smc_conn *conn)
 {
-	rearm_wakeup(conn);
 	if (likely(!smc_urgent_matters(conn)))
 		return smc_rx_available(conn);
 	smc_urgent_release(conn);
@@ -212,9 +202,20 @@ static bool has_arrived(const struct smc_conn *conn, u32 seen)
 	return smc_rx_available(conn) > seen || READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 }
 
-static bool rearm_and_check_data(struct smc_conn *conn, u32 seen)
+/* Wake a waiting call once: further data does not find it in the queue until it waits again */
+static int wake_reader_once(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
 {
-	rearm_wakeup(conn);
+	int woken = woken_wake_function(wait, mode, sync, key);
+
+	list_del_init_careful(&wait->entry);	/* paired with finish_wait() */
+	return woken;
+}
+
+/* The caller has added itself to the queue of the waiters */
+static bool has_arrived_before_wait(const struct smc_conn *conn, u32 seen)
+{
+	/* Paired with the barrier in conn/cdc.c, apply_message() */
+	smp_mb();
 	return has_arrived(conn, seen);
 }
 
@@ -253,7 +254,7 @@ static bool busy_poll_data(struct smc_conn *conn, u32 seen)
 /* Wait for more than the peeked bytes, or the end. The socket lock is released meanwhile. */
 static int wait_for_data(struct reader *r, long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, wake_reader_once);
 	struct sock *sk = r->conn->sk;
 
 	smc_cdc_flush(r->conn);
@@ -264,8 +265,8 @@ static int wait_for_data(struct reader *r, long *timeo)
 	if (busy_poll_data(r->conn, r->peeked))
 		return 0;
 	add_wait_queue(smc_conn_waiters(r->conn), &wait);
-	sk_wait_event(sk, timeo, rearm_and_check_data(r->conn, r->peeked), &wait);
-	remove_wait_queue(smc_conn_waiters(r->conn), &wait);
+	sk_wait_event(sk, timeo, has_arrived_before_wait(r->conn, r->peeked), &wait);
+	finish_wait(smc_conn_waiters(r->conn), &wait);
 	return 0;
 }
 
@@ -332,8 +333,6 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
 	u32 bytes, copied;
 
-	if (READ_ONCE(conn->rx.notified))
-		rearm_wakeup(conn);
 	bytes = min_t(size_t, smc_rx_available(conn), len);
 	if (!bytes || bytes > SMC_TRY_MAX || bytes < sock_rcvlowat(conn->sk, 0, len))
 		return 0;
@@ -360,12 +359,12 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
  */
 void smc_rx_wait(struct smc_conn *conn)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, wake_reader_once);
 
 	add_wait_queue(smc_conn_waiters(conn), &wait);
-	if (!rearm_and_check_data(conn, 0))
+	if (!has_arrived_before_wait(conn, 0))
 		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-	remove_wait_queue(smc_conn_waiters(conn), &wait);
+	finish_wait(smc_conn_waiters(conn), &wait);
 }
 
 /**
@@ -394,7 +393,6 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 		target = min_t(u32, target, smc_ring_size(&conn->rx.ring) / 2);
 	}
 	start_reader(&r);
-	rearm_wakeup(conn);
 	do {
 		n = receive_piece(&r, len - copied);
 		if (n > 0) {

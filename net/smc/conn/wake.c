@@ -41,6 +41,25 @@ static struct socket_wq *choose_waiters(const struct smc_conn *conn)
 	return NULL;
 }
 
+/*
+ * Does a task wait for the connection, or the owner of the file get signals? The caller has changed
+ * the state that waiters look at, and has had a full barrier since then.
+ */
+bool smc_conn_has_waiter(const struct smc_conn *conn)
+{
+	struct socket_wq *wq;
+	bool has_waiter;
+
+	rcu_read_lock();
+	wq = rcu_dereference(conn->wq);
+	if (likely(wq))	/* paired with the barriers of the waiting calls: the caller has one */
+		has_waiter = waitqueue_active(&wq->wait) || sock_flag(conn->sk, SOCK_FASYNC);
+	else
+		has_waiter = READ_ONCE(conn->woken);
+	rcu_read_unlock();
+	return has_waiter;
+}
+
 /* Data is available; like sock_def_readable() */
 void smc_conn_wake_readers(const struct smc_conn *conn)
 {

@@ -57,7 +57,6 @@ struct smc_payer;
  * @announced: smc_rx_passed() as the peer knows it; conn->lock
  * @peer_blocked: the peer waits for space; conn->lock
  * @owed: the peer waits for space, and a report of it is delayed; conn->lock
- * @notified: the reader was woken and has neither polled nor read since
  * @stamp: time of the peer's last announcement of data, 0 if the socket has no use for it
  * @seqno: number of the last control message, if the transport numbers them; conn->lock
  */
@@ -77,7 +76,6 @@ struct smc_conn_rx {
 	u32 announced;
 	bool peer_blocked;
 	bool owed;
-	bool notified;
 	ktime_t stamp;
 	u16 seqno;
 };

@@ -21,6 +21,8 @@ int smc_set_rcvlowat(struct sock *sk, int value)
 	if (!smc || smc->state != SMC_SOCK_ACTIVE)
 		return smc_ops_of_tcp(sk)->set_rcvlowat(sk, value);
 	WRITE_ONCE(sk->sk_rcvlowat, value ?: 1);
+	/* Paired with conn/cdc.c, apply_message(): it sees the mark, or this sees the data */
+	smp_mb();
 	if (smc_rx_readable(&smc->conn))
 		smc_conn_wake_readers(&smc->conn);
 	return 0;

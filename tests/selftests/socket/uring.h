@@ -22,7 +22,8 @@ struct uring {
 };
 
 void uring_open(struct uring *ring);
-void uring_submit(struct uring *ring);	/* waits for the first answer */
-const struct io_uring_cqe *uring_result(struct uring *ring, unsigned int nr);
+void uring_submit(struct uring *ring);
+unsigned int uring_count(struct uring *ring);	/* how many answers have come */
+const struct io_uring_cqe *uring_result(struct uring *ring, unsigned int nr);	/* waits for it */
 
 #endif /* URING_H */
