@@ -237,7 +237,7 @@ unlock:
 	if (posted)
 		smc_cdc_kick(conn);
 	if (unlikely(lost))
-		smc_conn_wake_error(conn);
+		smc_conn_wake_reset(conn);
 }
 
 /**

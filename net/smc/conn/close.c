@@ -98,7 +98,7 @@ void smc_close_finish(struct smc_conn *conn, u8 actions)
 	if (actions & SENDS)
 		smc_cdc_kick(conn);
 	if (actions & SMC_CLOSE_RESET) {
-		smc_conn_wake_error(conn);
+		smc_conn_wake_reset(conn);
 	} else if (actions & (SMC_CLOSE_EOF | SMC_CLOSE_NO_WRITE)) {
 		bool both = READ_ONCE(conn->shutdown) == SHUTDOWN_MASK;
 

@@ -39,7 +39,7 @@ static inline void smc_conn_fail(struct smc_conn *conn, int error)
 
 /*
  * The connection is reset for the program: calls fail, the first one with @error. conn->lock is
- * held; the caller calls smc_conn_wake_error() without it.
+ * held; the caller calls smc_conn_wake_reset() without it.
  */
 static inline void smc_conn_reset(struct smc_conn *conn, int error)
 {
@@ -89,6 +89,7 @@ bool smc_conn_has_waiter(const struct smc_conn *conn);
 void smc_conn_wake_readers(const struct smc_conn *conn);
 void smc_conn_wake_writers(const struct smc_conn *conn);
 void smc_conn_wake_all(const struct smc_conn *conn);
+void smc_conn_wake_reset(const struct smc_conn *conn);
 void smc_conn_wake_error(const struct smc_conn *conn);
 void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band);
 void smc_conn_wants_space(const struct smc_conn *conn);

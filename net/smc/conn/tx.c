@@ -52,7 +52,7 @@ static bool drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
 		return false;
 	if (msg_data_left(msg)) {
 		iov_iter_advance(&msg->msg_iter, msg_data_left(msg));
-		smc_conn_wake_error(conn);
+		smc_conn_wake_reset(conn);
 	}
 	return true;
 }

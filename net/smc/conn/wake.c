@@ -99,13 +99,23 @@ void smc_conn_wake_all(const struct smc_conn *conn)
 	rcu_read_unlock();
 }
 
-/* There is an error, or a message in the error queue; like sock_def_error_report() */
+/*
+ * The connection has ended with an error. Without a key, because more is ready than EPOLLERR: as
+ * with TCP, a waiter that has a key does not ask poll()
+ */
+void smc_conn_wake_reset(const struct smc_conn *conn)
+{
+	smc_conn_wake_all(conn);
+	smc_conn_signal_owner(conn, SOCK_WAKE_IO, POLL_ERR);
+}
+
+/* There is a message in the error queue; like sock_def_error_report() */
 void smc_conn_wake_error(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
 
 	rcu_read_lock();
-	wq = choose_waiters(conn);
+	wq = rcu_dereference(conn->wq);
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_poll(&wq->wait, EPOLLERR);
 	rcu_read_unlock();

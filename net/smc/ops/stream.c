@@ -476,7 +476,7 @@ static int shutdown_sock_locked(struct socket *sock, struct smc_sock *smc, int h
 	case SMC_SOCK_HANDSHAKE:
 		smc_connect_cancel(smc, ECONNRESET);
 		sock->state = SS_UNCONNECTED;
-		smc_conn_wake_all(&smc->conn);
+		smc_conn_wake_reset(&smc->conn);
 		return 0;
 	default:
 		return 1;

@@ -80,8 +80,7 @@ static void fail_handshake(struct smc_sock *smc, int error)
 	smc_conn_cancel(&smc->conn);
 	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 	smc_syn_withdraw(smc);
-	smc_conn_wake_error(&smc->conn);
-	smc_conn_wake_all(&smc->conn);
+	smc_conn_wake_reset(&smc->conn);
 	if (!smc->listener)
 		smc_sock_detach(smc);
 }
@@ -185,8 +184,7 @@ static void fail_tcp_connect(struct smc_sock *smc)
 {
 	smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 	smc_syn_withdraw(smc);
-	smc_conn_wake_error(&smc->conn);
-	smc_conn_wake_all(&smc->conn);
+	smc_conn_wake_reset(&smc->conn);
 	smc_sock_detach(smc);
 }
 

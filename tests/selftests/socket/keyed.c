@@ -109,6 +109,51 @@ TEST(uring_poll_space)
 	}
 }
 
+TEST(uring_poll_reset)
+{
+	struct uring ring = {};
+	int fd[2];
+
+	pair_open(fd);
+	start_poll(&ring, fd[1], POLLIN | POLLOUT | POLLPRI, IORING_POLL_ADD_MULTI);
+	expect_answer(&ring, 0, POLLOUT);
+	set_linger(fd[0], 1, 0);
+	OK(close(fd[0]));
+	expect_answer(&ring, 1, POLLIN | POLLOUT | POLLRDHUP | POLLERR | POLLHUP);
+}
+
+/* The first write after the peer's close() resets the connection */
+TEST(uring_poll_after_close)
+{
+	struct uring ring = {};
+	unsigned int nr = 1;
+	int fd[2];
+
+	pair_open(fd);
+	OK(close(fd[0]));
+	expect_eof(fd[1]);
+	start_poll(&ring, fd[1], POLLPRI, IORING_POLL_ADD_MULTI);
+	expect_answer(&ring, 0, POLLRDHUP);
+	send_text(fd[1], "x");
+	while (uring_result(&ring, nr)->res == POLLRDHUP)	/* close() wakes late */
+		nr++;
+	expect_answer(&ring, nr, POLLRDHUP | POLLERR | POLLHUP);
+}
+
+TEST(uring_poll_refused)
+{
+	int listener = listen_any(1), fd = new_client();
+	struct addr to = target_of(listener);
+	struct uring ring = {};
+
+	OK(close(listener));
+	nonblock(fd);
+	start_poll(&ring, fd, POLLIN | POLLOUT, IORING_POLL_ADD_MULTI);
+	expect_answer(&ring, 0, POLLOUT | POLLHUP);
+	FAILS(connect(fd, &to.sa, to.len), EINPROGRESS);
+	expect_answer(&ring, 1, POLLIN | POLLOUT | POLLRDHUP | POLLERR | POLLHUP);
+}
+
 static aio_context_t start_aio_poll(int fd, short events)
 {
 	struct iocb request = {
@@ -141,4 +186,16 @@ TEST(aio_poll_arrival)
 	context = start_aio_poll(fd[1], POLLIN);
 	send_text(fd[0], "x");
 	TRUE(wait_aio(context) & POLLIN);
+}
+
+TEST(aio_poll_reset)
+{
+	aio_context_t context;
+	int fd[2];
+
+	pair_open(fd);
+	context = start_aio_poll(fd[1], POLLIN);
+	set_linger(fd[0], 1, 0);
+	OK(close(fd[0]));
+	EQ(wait_aio(context), POLLIN | POLLERR | POLLHUP);
 }
