@@ -310,9 +310,18 @@ static void wait_for_accept_event(struct smc_sock *listener, struct smc_acceptor
 	spin_unlock_irq(&q->lock);
 }
 
-static bool has_sleeping_acceptor(const struct smc_sock *listener)
+/* poll() was told of the child already */
+static void wake_next_acceptor(struct smc_accept_queue *q)
 {
-	return !list_empty_careful(&listener->queue.acceptors);
+	struct smc_acceptor *acceptor;
+
+	if (list_empty_careful(&q->acceptors))
+		return;
+	spin_lock_irq(&q->lock);
+	list_for_each_entry(acceptor, &q->acceptors, list)
+		if (woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL))
+			break;
+	spin_unlock_irq(&q->lock);
 }
 
 /*
@@ -326,8 +335,8 @@ static void pass_on_steps(struct smc_sock *listener)
 		return;
 	if (smc_accept_step_is_due(listener))
 		smc_sock_event(listener);
-	if (smc_accept_has_ready(listener) && has_sleeping_acceptor(listener))
-		smc_conn_wake_readers(&listener->conn);
+	if (smc_accept_has_ready(listener))
+		wake_next_acceptor(&listener->queue);
 }
 
 static struct sock *pop_ready_sock(struct smc_sock *listener, struct smc_sock **child)

@@ -413,6 +413,7 @@ static bool defer_child(struct smc_sock *listener, struct smc_sock *child)
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 {
 	struct smc_sock *listener = child->listener;
+	bool is_queued;
 
 	if (outcome == SMC_FAILED) {
 		if (smc_accept_remove_child(listener, child)) {
@@ -424,12 +425,14 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 	if (outcome == SMC_CONNECTED && defer_child(listener, child))
 		return;
 	spin_lock_irq(&listener->queue.lock);
-	if (!list_empty(&child->child)) {
+	is_queued = !list_empty(&child->child);
+	if (is_queued) {
 		unpark_child(listener, child);
 		queue_ready_child(&listener->queue, child);
 	}
 	spin_unlock_irq(&listener->queue.lock);
-	smc_conn_wake_readers(&listener->conn);
+	if (is_queued)
+		smc_conn_wake_readers(&listener->conn);
 }
 
 /*
