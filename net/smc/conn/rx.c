@@ -211,12 +211,25 @@ static int wake_reader_once(struct wait_queue_entry *wait, unsigned int mode, in
 	return woken;
 }
 
-/* The caller has added itself to the queue of the waiters */
-static bool has_arrived_before_wait(const struct smc_conn *conn, u32 seen)
+/* As with TCP, the owner of the file gets no SIGIO for data that a call waits for */
+static void join_waiters(const struct smc_conn *conn, struct wait_queue_entry *wait)
 {
+	struct socket_wq *wq = rcu_dereference_protected(conn->wq, 1);
+
+	add_wait_queue(&wq->wait, wait);
+	if (unlikely(sock_flag(conn->sk, SOCK_FASYNC)))
+		set_bit(SOCKWQ_ASYNC_WAITDATA, &wq->flags);
 	/* Paired with the barrier in conn/cdc.c, apply_message() */
 	smp_mb();
-	return has_arrived(conn, seen);
+}
+
+static void leave_waiters(const struct smc_conn *conn, struct wait_queue_entry *wait)
+{
+	struct socket_wq *wq = rcu_dereference_protected(conn->wq, 1);
+
+	if (unlikely(test_bit(SOCKWQ_ASYNC_WAITDATA, &wq->flags)))
+		clear_bit(SOCKWQ_ASYNC_WAITDATA, &wq->flags);
+	finish_wait(&wq->wait, wait);
 }
 
 /*
@@ -264,9 +277,9 @@ static int wait_for_data(struct reader *r, long *timeo)
 		return sock_intr_errno(*timeo);
 	if (busy_poll_data(r->conn, r->peeked))
 		return 0;
-	add_wait_queue(smc_conn_waiters(r->conn), &wait);
-	sk_wait_event(sk, timeo, has_arrived_before_wait(r->conn, r->peeked), &wait);
-	finish_wait(smc_conn_waiters(r->conn), &wait);
+	join_waiters(r->conn, &wait);
+	sk_wait_event(sk, timeo, has_arrived(r->conn, r->peeked), &wait);
+	leave_waiters(r->conn, &wait);
 	return 0;
 }
 
@@ -361,10 +374,10 @@ void smc_rx_wait(struct smc_conn *conn)
 {
 	DEFINE_WAIT_FUNC(wait, wake_reader_once);
 
-	add_wait_queue(smc_conn_waiters(conn), &wait);
-	if (!has_arrived_before_wait(conn, 0))
+	join_waiters(conn, &wait);
+	if (!has_arrived(conn, 0))
 		wait_woken(&wait, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
-	finish_wait(smc_conn_waiters(conn), &wait);
+	leave_waiters(conn, &wait);
 }
 
 /**

@@ -491,6 +491,36 @@ TEST(sigio_for_each_write)
 	EQ(caught(SIGIO), 3);
 }
 
+static void receive_parts(void *arg)
+{
+	char message[8];
+
+	EQ(recv(*(int *)arg, message, sizeof(message), MSG_WAITALL), sizeof(message));
+}
+
+/* A call waits for the data: no signal for it may interrupt the call */
+TEST(sigio_not_for_waiting_call)
+{
+	int fd[2], left, unread;
+	struct worker worker;
+
+	pair_open(fd);
+	catch_signal(SIGIO, SA_RESTART);
+	OK(fcntl(fd[1], F_SETOWN, getpid()));
+	OK(fcntl(fd[1], F_SETFL, O_ASYNC));
+	worker_start(&worker, receive_parts, &fd[1]);
+	worker_asleep(&worker);
+	send_text(fd[0], "part");
+	do {
+		OK(ioctl(fd[0], TIOCOUTQ, &left));
+		OK(ioctl(fd[1], FIONREAD, &unread));
+	} while (left || unread);
+	worker_asleep(&worker);
+	send_text(fd[0], "part");
+	worker_join(&worker);
+	EQ(caught(SIGIO), 0);
+}
+
 /* A program that knows how long its message is, and waits for signals until all of it is there */
 static void receive_whole_message(void *arg)
 {
