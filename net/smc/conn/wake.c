@@ -42,8 +42,8 @@ static struct socket_wq *choose_waiters(const struct smc_conn *conn)
 }
 
 /*
- * Does a task wait for the connection, or the owner of the file get signals? The caller has changed
- * the state that waiters look at, and has had a full barrier since then.
+ * Does a task wait for the connection, or does the owner of the file get signals? The caller has
+ * changed the state that waiters look at, and has had a full barrier since then.
  */
 bool smc_conn_has_waiter(const struct smc_conn *conn)
 {
@@ -52,7 +52,7 @@ bool smc_conn_has_waiter(const struct smc_conn *conn)
 
 	rcu_read_lock();
 	wq = rcu_dereference(conn->wq);
-	if (likely(wq))	/* paired with the barriers of the waiting calls: the caller has one */
+	if (likely(wq))	/* the barrier of the caller is paired with those of the waiting calls */
 		has_waiter = waitqueue_active(&wq->wait) || sock_flag(conn->sk, SOCK_FASYNC);
 	else
 		has_waiter = READ_ONCE(conn->woken);
@@ -100,8 +100,8 @@ void smc_conn_wake_all(const struct smc_conn *conn)
 }
 
 /*
- * The connection has ended with an error. Without a key, because more is ready than EPOLLERR: as
- * with TCP, a waiter that has a key does not ask poll()
+ * The connection has ended with an error. As with TCP, the wake-up has no key: more is ready than
+ * EPOLLERR, and waiters ask poll().
  */
 void smc_conn_wake_reset(const struct smc_conn *conn)
 {

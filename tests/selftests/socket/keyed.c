@@ -31,7 +31,7 @@ static void expect_answer(struct uring *ring, unsigned int nr, short events)
 	TRUE(cqe->flags & IORING_CQE_F_MORE);
 }
 
-/* An answer for each arrival, also if nobody has read the data of the one before */
+/* An answer for each arrival, also if the program has not read the one before */
 TEST(uring_poll_arrivals)
 {
 	struct uring ring = {};
