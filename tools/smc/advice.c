@@ -33,7 +33,7 @@
 	"close some connections."
 #define MEMORY "Free memory; raise memory.max of the memory cgroup, of which buffers may use " \
 	"a part; or use smaller buffers: net.smc.rmem."
-#define SYN "The first SYN, which has TCP option 254, was lost or came late. If this happens " \
+#define SYN "The SYN that has TCP option 254 was lost or came late. If this happens " \
 	"often, a firewall on the way drops such SYNs: let them pass. The option is tried again " \
 	"after net.smc.syn_retry_time."
 #define SYN_ACK "The client ended at once, or does not know that the server has SMC. If a " \

@@ -234,7 +234,6 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 {
 	struct sock *sk = sock->sk;
 	int disconnects = sk->sk_disconnects;
-	bool is_bound = inet_sk(sk)->inet_num;
 	struct smc_sock *smc = NULL;
 	u32 destination, reason;
 	int err = 0;
@@ -251,12 +250,7 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 	if (err)
 		return err;
 	step_both_ends(sock, smc, work);
-	/*
-	 * The peer of a socket with a bound port may be a client, too. If SYNs cross, each end must
-	 * know what the other one has seen: so all of them have the option.
-	 */
-	if (!is_bound)
-		smc_syn_start_timer(smc);
+	smc_syn_start_timer(smc);
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (timeo && smc_connect_is_under_way(smc))
 		stop_collecting_work(sk, work);

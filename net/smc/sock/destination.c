@@ -2,7 +2,7 @@
 /*
  * Destinations that did not answer SYNs with the SMC option.
  *
- * A packet filter may drop a SYN with an option it does not know. TCP's second SYN, which has none
+ * A packet filter may drop a SYN with an option it does not know. TCP's next SYN, which has none
  * (syn_option.c), comes a second later. After some such connections in a row, further ones are TCP
  * from the first SYN, for net.smc.syn_retry_time. Then one of them tries the option again.
  *
@@ -122,7 +122,7 @@ void smc_destination_failed(struct smc_net *sn, u32 hash)
 	spin_unlock_bh(&destinations->lock);
 }
 
-/* The first SYN of a connection, which had the option, was answered. Any context. */
+/* A SYN of a connection, which had the option, was answered. Any context. */
 void smc_destination_answered(struct smc_net *sn, u32 hash)
 {
 	struct smc_destinations *destinations = &sn->destinations;

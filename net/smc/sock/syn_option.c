@@ -11,7 +11,7 @@
 #include "../wire/reason.h"
 #include "sock.h"
 
-#define OWNED_RETRY	(HZ / 8)	/* a program may own the socket for long */
+#define TIMER_RETRY	(HZ / 8)	/* a program may own the socket for long */
 
 /*
  * May TCP give a request or a child of this listening socket to another one of its port? Then one
@@ -74,9 +74,10 @@ u32 smc_syn_client_reason(const struct smc_sock *smc)
 }
 
 /*
- * Let the first SYN of a client have the option, and no other one: there are packet filters that
- * drop a SYN with an option they do not know. The timer expires after seven eighths of the time for
- * which TCP waits before it sends the second SYN. The socket lock is held; TCP has sent the first.
+ * Let the first SYN of a client have the option, and the later ones not: there are packet filters
+ * that drop a SYN with an option they do not know. The timer expires after seven eighths of the
+ * time for which TCP waits before it sends the second SYN. The socket lock is held; TCP has sent
+ * the first.
  *
  * With net.smc.syn_retry_time 0 all SYNs have the option.
  */
@@ -90,19 +91,42 @@ void smc_syn_start_timer(struct smc_sock *smc)
 		smc_conn_start_timer(&smc->conn, jiffies + max(left - left / 8, 1L));
 }
 
-/* No answer to the first SYN has come: TCP sends the next ones without the option. Softirq. */
+/*
+ * A program that names the port of a client may connect to another client, and SYNs may cross. A
+ * client that has taken the option back is TCP then (smc_syn_client_reason()), but a peer that has
+ * seen it expects CLC messages. So such a client sends the option with two SYNs, and keeps it until
+ * just before the third one: SYNs that take longer do not cross. A port that bind() has chosen is
+ * no such sign. The socket is locked.
+ *
+ * Return: jiffies until the option is to be taken back, or until that is known; 0: now.
+ */
+static unsigned long get_option_time(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	long left = icsk->icsk_timeout - jiffies;
+
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		return 0;
+	if (!icsk->icsk_retransmits)
+		return TIMER_RETRY;
+	return icsk->icsk_retransmits == 1 && left > (long)icsk->icsk_rto / 4 ? left - left / 8 : 0;
+}
+
+/* No answer to a SYN has come: TCP sends the next ones without the option. Softirq. */
 void smc_syn_handle_timer(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
+	unsigned long time;
 	bool waits;
 
 	bh_lock_sock(sk);
 	waits = READ_ONCE(smc->state) == SMC_SOCK_CONNECTING && sk->sk_state == TCP_SYN_SENT;
-	if (waits && !sock_owned_by_user(sk)) {
+	time = sock_owned_by_user(sk) ? TIMER_RETRY : get_option_time(sk);
+	if (waits && !time) {
 		tcp_sk(sk)->syn_smc = 0;
 		smc->is_syn_unanswered = true;
 	} else if (waits && !timer_pending(&smc->conn.timer)) {
-		smc_conn_start_timer(&smc->conn, jiffies + OWNED_RETRY);
+		smc_conn_start_timer(&smc->conn, jiffies + time);
 	}
 	bh_unlock_sock(sk);
 }

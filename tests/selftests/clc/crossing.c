@@ -31,12 +31,33 @@ static int new_socket(struct kind kind)
 	return OK(socket(kind.family, SOCK_STREAM | SOCK_CLOEXEC, kind.protocol));
 }
 
+enum binding {
+	UNBOUND,
+	ADDRESS,	/* bind() chooses the port */
+	PORT,
+};
+
 static void bind_any(int fd, struct addr *name)
 {
 	struct addr any = loopback(AF_INET, 0);
 
 	OK(bind(fd, &any.sa, any.len));
 	*name = name_of(fd);
+}
+
+static void bind_as(int fd, enum binding binding)
+{
+	struct addr name;
+	int other;
+
+	if (binding == ADDRESS)
+		bind_any(fd, &name);
+	if (binding != PORT)
+		return;
+	other = new_socket(tcp);
+	bind_any(other, &name);
+	close(other);
+	OK(bind(fd, &name.sa, name.len));
 }
 
 static void expect_exact(int a, int b)
@@ -305,11 +326,13 @@ static void pass_packets(void)
 	EQ(system("nft delete table inet box"), 0);
 }
 
-static void connect_through(int listener, bool block, bool over_tcp, uint32_t why)
+static void connect_bound(int listener, enum binding binding, bool block, bool over_tcp,
+			  uint32_t why)
 {
 	struct addr to = target_of(listener);
 	int fd = new_socket(smc), server;
 
+	bind_as(fd, binding);
 	if (!block)
 		nonblock(fd);
 	if (connect(fd, &to.sa, to.len))
@@ -325,6 +348,11 @@ static void connect_through(int listener, bool block, bool over_tcp, uint32_t wh
 	expect_exact(fd, server);
 }
 
+static void connect_through(int listener, bool block, bool over_tcp, uint32_t why)
+{
+	connect_bound(listener, UNBOUND, block, over_tcp, why);
+}
+
 /* TCP's second SYN does what the first one could not */
 TEST(option_dropped, NO_SERVER)
 {
@@ -335,6 +363,18 @@ TEST(option_dropped, NO_SERVER)
 	connect_through(listener, false, true, NO_ANSWER);
 	pass_packets();
 	connect_through(listener, true, false, 0);
+}
+
+/* For a port that the program has named, the third one */
+TEST(option_dropped_for_bound, NO_SERVER)
+{
+	int listener = listen_any(1);
+
+	filter_packets(WITH_OPTION "drop");
+	connect_bound(listener, ADDRESS, true, true, NO_ANSWER);
+	connect_bound(listener, PORT, true, true, NO_ANSWER);
+	pass_packets();
+	connect_bound(listener, PORT, true, false, 0);
 }
 
 static void fail_to_answer(int listener, int times)
@@ -377,6 +417,40 @@ static void pass_later(void *unused)
 	(void)unused;
 	poll(NULL, 0, 1500);
 	pass_packets();
+}
+
+/* Return: has this process been fast enough for the second SYN? */
+static bool try_second(int listener)
+{
+	struct addr to = target_of(listener);
+	int fd = new_socket(smc), server;
+	bool in_time;
+	long start;
+
+	bind_as(fd, PORT);
+	nonblock(fd);
+	filter_packets(WITH_OPTION "drop");
+	start = now_ms();
+	FAILS(connect(fd, &to.sa, to.len), EINPROGRESS);
+	poll(NULL, 0, 300);
+	pass_packets();
+	in_time = now_ms() - start < 900;
+	TRUE(is_connected(fd));
+	server = accept_from(listener);
+	if (in_time)
+		EQ(is_tcp(fd), 0);
+	EQ(is_tcp(server), is_tcp(fd));
+	expect_exact(fd, server);
+	return in_time;
+}
+
+/* The second SYN passes, and has the option, because SYNs may cross */
+TEST(option_in_second_syn, NO_SERVER)
+{
+	int listener = listen_any(1);
+
+	while (!try_second(listener))
+		;
 }
 
 /* The third SYN passes, and has the option: the server may have been too busy for the first ones */
@@ -468,7 +542,8 @@ TEST(answer_is_late, NO_SERVER)
  * The SYN of @a does not pass before @b has sent one, as with NAT between two clients. Return: has
  * @b been fast enough?
  */
-static bool try_punch(struct kind kind, bool bound, long wait_ms, long max_ms, uint32_t why)
+static bool try_punch(struct kind kind, enum binding binding, long wait_ms, long max_ms,
+		      uint32_t why)
 {
 	int a = new_socket(smc), b = new_socket(kind);
 	struct addr to_a, to_b;
@@ -476,8 +551,7 @@ static bool try_punch(struct kind kind, bool bound, long wait_ms, long max_ms, u
 	bool in_time;
 	long start;
 
-	if (bound)
-		bind_any(a, &to_a);
+	bind_as(a, binding);
 	bind_any(b, &to_b);
 	snprintf(rule, sizeof(rule), PURE_SYN "tcp dport %u drop", ntohs(to_b.in.sin_port));
 	filter_packets(rule);
@@ -500,21 +574,69 @@ static bool try_punch(struct kind kind, bool bound, long wait_ms, long max_ms, u
 	return in_time;
 }
 
-static void punch(struct kind kind, bool bound, long wait_ms, long max_ms, uint32_t why)
+static void punch(struct kind kind, enum binding binding, long wait_ms, long max_ms, uint32_t why)
 {
-	while (!try_punch(kind, bound, wait_ms, max_ms, why))
+	while (!try_punch(kind, binding, wait_ms, max_ms, why))
 		;
 }
 
 /* @b takes the SYN-ACK of @a for that of a server: with the option, or without it */
 TEST(syns_cross_late, NO_SERVER)
 {
-	punch(smc, false, 0, 800, MODE);
-	punch(tcp, false, 0, 800, PEER_NO_SMC);
-	punch(smc, false, 1500, LONG_MAX, NO_ANSWER);
-	punch(tcp, false, 1500, LONG_MAX, NO_ANSWER);
-	punch(smc, true, 1500, LONG_MAX, MODE);
-	punch(tcp, true, 1500, LONG_MAX, PEER_NO_SMC);
+	punch(smc, UNBOUND, 0, 800, MODE);
+	punch(tcp, UNBOUND, 0, 800, PEER_NO_SMC);
+	punch(smc, UNBOUND, 1500, LONG_MAX, NO_ANSWER);
+	punch(tcp, UNBOUND, 1500, LONG_MAX, NO_ANSWER);
+	punch(smc, ADDRESS, 1500, LONG_MAX, NO_ANSWER);
+	punch(smc, PORT, 0, 800, MODE);
+	punch(smc, PORT, 1500, 1800, MODE);
+	punch(tcp, PORT, 1500, 1800, PEER_NO_SMC);
+	punch(smc, PORT, 3500, LONG_MAX, NO_ANSWER);
+	punch(tcp, PORT, 3500, LONG_MAX, NO_ANSWER);
+}
+
+/*
+ * The second SYN of @a crosses the first one of @b. An end that is too slow is refused. Return: did
+ * they cross?
+ */
+static bool try_cross_second(void)
+{
+	int a = new_socket(smc), b = new_socket(smc);
+	struct addr to_a, to_b;
+	bool connected;
+	long left;
+
+	bind_as(a, PORT);
+	bind_as(b, PORT);
+	to_a = name_of(a);
+	to_b = name_of(b);
+	nonblock(a);
+	nonblock(b);
+	filter_packets(PURE_SYN "drop");
+	left = now_ms() + 1000 + DELAY_MS / 2;
+	FAILS(connect(a, &to_b.sa, to_b.len), EINPROGRESS);
+	poll(NULL, 0, 500);
+	pass_packets();
+	left -= now_ms();
+	poll(NULL, 0, left > 0 ? left : 0);
+	FAILS(connect(b, &to_a.sa, to_a.len), EINPROGRESS);
+	connected = is_connected(a) && is_connected(b);
+	if (connected) {
+		EQ(is_tcp(a), 1);
+		EQ(is_tcp(b), 1);
+		expect_exact(a, b);
+	} else {
+		close(a);
+		close(b);
+	}
+	return connected;
+}
+
+TEST(syns_cross_second, NO_SERVER)
+{
+	delay_packets();
+	while (!try_cross_second())
+		;
 }
 
 /* Nobody has received a first SYN; the second ones cross */
