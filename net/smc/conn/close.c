@@ -247,6 +247,36 @@ u8 smc_close_peer_gone(struct smc_conn *conn)
 	return smc_close_apply(conn, SMC_CLOSE_PEER_ABORTED, ECONNRESET);
 }
 
+/* Has the program, which still has the socket, written data that the peer's host may lack? */
+static bool is_data_missing(struct smc_conn *conn)
+{
+	struct smc_tx_progress progress = {};
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->released || conn->rx_state_flags & SMC_CDC_ABORTED ||
+	    !conn->transport->tx_progress)
+		return false;
+	conn->transport->tx_progress(conn, &progress);	/* no report is needed */
+	return progress.unconfirmed;
+}
+
+/*
+ * The path to the peer is gone. TCP that has sent its FIN reports an error as long as data is not
+ * acknowledged, also if the peer has sent its own.
+ */
+static u8 apply_loss(struct smc_conn *conn)
+{
+	bool is_missing = is_data_missing(conn);
+	u8 actions = smc_close_apply_abort(conn, SMC_STAT_ABORT_LINK, ECONNRESET);
+
+	if (is_missing && !conn->failed) {
+		smc_conn_reset(conn, ECONNRESET);
+		trace_smc_abort(conn->sk, SMC_CLOSE_ABORT, ECONNRESET);
+		actions |= SMC_CLOSE_RESET;
+	}
+	return actions;
+}
+
 /*
  * During the handshake, only set @lost: the handshake ends the connection, and may fall back to
  * TCP. The peer of an established connection learns of the loss only by a RST.
@@ -259,7 +289,7 @@ void smc_conn_lost(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	attached = conn->attached;
 	if (attached && !drop_closed_peer(conn))
-		actions = smc_close_apply_abort(conn, SMC_STAT_ABORT_LINK, ECONNRESET);
+		actions = apply_loss(conn);
 	WRITE_ONCE(conn->lost, true);
 	spin_unlock_bh(&conn->lock);
 	if (attached)

@@ -315,7 +315,7 @@ void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 }
 
 /**
- * smcr_conn_any_open() - is there a connection that has not failed, and that the peer has open?
+ * smcr_conn_any_open() - is there a connection that was not aborted, and that the peer has open?
  * @rg: the group
  *
  * Any context, without locks.
@@ -331,7 +331,9 @@ bool smcr_conn_any_open(struct smcr_group *rg)
 	spin_lock_bh(&rg->lock);
 	hash_for_each(rg->conns, i, rc, node)
 		found = found || !(READ_ONCE(rc->conn->failed) ||
-				   READ_ONCE(rc->conn->rx_state_flags) & SMC_CDC_CLOSED);
+				   READ_ONCE(rc->conn->tx.state_flags) & SMC_CDC_ABORTED ||
+				   READ_ONCE(rc->conn->rx_state_flags) &
+				   (SMC_CDC_CLOSED | SMC_CDC_ABORTED));
 	spin_unlock_bh(&rg->lock);
 	return found;
 }

@@ -215,16 +215,29 @@ void smc_close_progress(struct smc_sock *smc)
 	smc_conn_detach(&smc->conn);
 }
 
+/*
+ * Would TCP send a RST at close()? Not if both ends have finished: unread data was acknowledged
+ * long ago.
+ */
+static bool is_abort_due(const struct smc_conn *conn)
+{
+	const struct sock *sk = conn->sk;
+
+	if (smc_close_both_done(READ_ONCE(conn->state)) && !READ_ONCE(conn->failed))
+		return false;
+	return smc_rx_available(conn) || (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
+}
+
 /* Close the connection, or abort it where TCP would send a RST. Return: whether it was aborted. */
 static bool end_connection(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
-	struct sock *sk = conn->sk;
-	bool reset;
 
-	reset = smc_rx_available(conn) || (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
-	if (!reset)
+	if (!is_abort_due(conn)) {
+		if (!conn->sk->sk_lingertime)	/* TCP is established, and would send a RST */
+			sock_reset_flag(conn->sk, SOCK_LINGER);
 		return !smc_close_orderly(conn);
+	}
 	smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
 	return true;
 }
@@ -242,6 +255,8 @@ static unsigned long choose_wait_time(const struct smc_conn *conn)
 		return SMC_ABORT_TIMEOUT;
 	if (conn->transport->conn_is_attached)
 		return ATTACHED_TIMEOUT;
+	if (conn->sk->sk_state == TCP_CLOSE)	/* as check_waiting_sock() */
+		return SMC_ABORT_TIMEOUT;
 	if (linger)	/* below 0: TCP waits until the peer's host has all data */
 		return max(linger, SMC_ABORT_TIMEOUT);
 	return smc_conn_fin_timeout(conn);
@@ -384,11 +399,15 @@ void smc_close_child(struct smc_sock *child)
 static void disconnect_active_sock(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
+	bool is_over = smc_conn_tcp_state(conn) == TCP_CLOSE;
 
-	smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
+	if (is_over)
+		smc_close_event(conn, SMC_CLOSE_CLOSE, 0);
+	else
+		smc_close_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
 	/* The peer need not answer: its data cannot reach this connection any more */
 	smc_close_event(conn, SMC_CLOSE_TIMEOUT, ECONNRESET);
-	smc_close_reset_tcp(smc, ECONNRESET);
+	smc_close_reset_tcp(smc, is_over ? READ_ONCE(conn->sk->sk_err) : ECONNRESET);
 	detach_closed_sock(smc);
 	smc_sock_drop_user(smc);
 }

@@ -179,6 +179,27 @@ TEST(peer_aborts, HOSTILE)
 	wait_until_free();
 }
 
+/* As over TCP, an end that comes after both ends of the stream is no error */
+TEST(peer_aborts_after_both_ends, HOSTILE)
+{
+	char byte;
+
+	forge_open(&f);
+	f.state_flags = DONE;
+	forge_send(&f, "last");
+	wait_events(f.app, POLLRDHUP);
+	OK(shutdown(f.app, SHUT_WR));
+	f.state_flags |= ABORTED;
+	forge_post(&f);
+	EQ(events_now(f.app) & (POLLERR | POLLHUP), POLLHUP);
+	EQ(socket_error(f.app), 0);
+	expect_text(f.app, "last");
+	EQ(recv(f.app, &byte, 1, 0), 0);
+	EQ(violations(), 0);
+	close(f.app);
+	wait_until_free();
+}
+
 /* Then the lies */
 
 TEST(producer_beyond_ring, HOSTILE)

@@ -161,6 +161,21 @@ TEST(aborted_by_peer)
 	hostile_close(&h);
 }
 
+/* As over TCP, an end that comes after both ends of the stream is no error */
+TEST(aborted_after_both_ends)
+{
+	hostile_open(&h);
+	send_last(&h);
+	OK(shutdown(h.app, SHUT_WR));
+	expect_state(&h, DONE);
+	h.state_flags |= ABORTED;
+	cdc_send(&h);
+	expect_state(&h, ABORTED);
+	expect_untold(&h);
+	expect_link_works(&h);
+	hostile_close(&h);
+}
+
 TEST(all_flags)
 {
 	hostile_open(&h);
@@ -435,6 +450,38 @@ TEST(queue_pair_gone, PATIENT)
 	send_text(h.app, "to nobody");
 	expect_link_down(&h);
 	hostile_close(&h);
+}
+
+TEST(queue_pair_gone_after_both_ends, PATIENT)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	hostile_open(&h);
+	send_last(&h);
+	EQ(ibv_modify_qp(h.qp.qp, &attr, IBV_QP_STATE), 0);
+	OK(shutdown(h.app, SHUT_WR));
+	expect_link_down_untold(&h);
+	hostile_close(&h);
+}
+
+static void lose_data(int how)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	hostile_open(&h);
+	send_last(&h);
+	expect_text(h.app, "last");
+	EQ(ibv_modify_qp(h.qp.qp, &attr, IBV_QP_STATE), 0);
+	send_text(h.app, "to nobody");
+	OK(shutdown(h.app, how));
+	expect_data_lost(&h);
+	hostile_close(&h);
+}
+
+TEST(data_lost_after_both_ends, PATIENT)
+{
+	lose_data(SHUT_WR);
+	lose_data(SHUT_RDWR);
 }
 
 /* Links that were opened before will be looked at later */

@@ -252,18 +252,23 @@ void hostile_close(struct hostile *h)
 	qp_destroy(&h->qp);
 }
 
-void hostile_hear_close(struct hostile *h)
+void expect_state(struct hostile *h, uint8_t flag)
 {
 	long end = now_ms() + scaled(ANSWER_MS);
 
-	close(h->app);
-	h->app = -1;
-	while (!(h->their_state & CLOSED)) {
+	while (!(h->their_state & flag)) {
 		take_no_llc(h);
 		if (now_ms() > end)
-			FAIL("the peer does not close");
+			FAIL("the peer does not send state 0x%x", flag);
 		pause_briefly();
 	}
+}
+
+void hostile_hear_close(struct hostile *h)
+{
+	close(h->app);
+	h->app = -1;
+	expect_state(h, CLOSED);
 }
 
 void hostile_say_closed(struct hostile *h)
@@ -408,6 +413,23 @@ void expect_alive(struct hostile *h)
 	data_expect(h, "to the attacker");
 }
 
+void send_last(struct hostile *h)
+{
+	h->state_flags = DONE;
+	data_send(h, "last");
+	wait_events(h->app, POLLRDHUP);
+}
+
+void expect_untold(struct hostile *h)
+{
+	char byte;
+
+	EQ(events_now(h->app) & (POLLERR | POLLHUP), POLLHUP);
+	EQ(socket_error(h->app), 0);
+	expect_text(h->app, "last");
+	EQ(recv(h->app, &byte, 1, 0), 0);
+}
+
 /* The module may count later than it tells the application */
 static void wait_counted(uint16_t attribute, uint64_t before)
 {
@@ -421,21 +443,40 @@ static void wait_counted(uint16_t attribute, uint64_t before)
 }
 
 /* The attacker is told by TCP as well, which ends when the application closes */
-void expect_link_down(struct hostile *h)
+static void expect_tcp_end(struct hostile *h)
 {
 	static struct msg msg;
 
-	TRUE(wait_events(h->app, POLLERR) & POLLHUP);
-	EQ(socket_error(h->app), ECONNRESET);
-	wait_counted(COUNT_LINK_ABORTS, h->link_aborts);
 	close(h->app);
 	h->app = -1;
 	EQ(attacker_wait(h->tcp, &msg, scaled(ANSWER_MS)), ENDED);
 }
 
+void expect_link_down(struct hostile *h)
+{
+	TRUE(wait_events(h->app, POLLERR) & POLLHUP);
+	EQ(socket_error(h->app), ECONNRESET);
+	wait_counted(COUNT_LINK_ABORTS, h->link_aborts);
+	expect_tcp_end(h);
+}
+
+void expect_data_lost(struct hostile *h)
+{
+	while (!(events_now(h->app) & POLLERR))	/* POLLHUP does not let poll() wait */
+		pause_briefly();
+	EQ(socket_error(h->app), ECONNRESET);
+	expect_tcp_end(h);
+}
+
+void expect_link_down_untold(struct hostile *h)
+{
+	wait_counted(COUNT_LINK_ABORTS, h->link_aborts);
+	expect_untold(h);
+	expect_tcp_end(h);
+}
+
 void expect_violation(struct hostile *h)
 {
-	long end = now_ms() + scaled(ANSWER_MS);
 	char byte;
 
 	TRUE(wait_events(h->app, POLLERR) & POLLHUP);
@@ -443,12 +484,7 @@ void expect_violation(struct hostile *h)
 	EQ(recv(h->app, &byte, 1, 0), 0);
 	FAILS(send(h->app, "x", 1, MSG_NOSIGNAL), EPIPE);
 	wait_counted(COUNT_VIOLATIONS, h->violations);
-	while (!(h->their_state & ABORTED)) {
-		take_no_llc(h);
-		if (now_ms() > end)
-			FAIL("the peer is not told");
-		pause_briefly();
-	}
+	expect_state(h, ABORTED);
 	expect_link_works(h);
 }
 

@@ -268,6 +268,8 @@ void hostile_again(struct hostile *h, const struct hostile *first, int index);	/
 void hostile_leave(struct hostile *h);		/* this connection only */
 void hostile_part(struct hostile *h);		/* closed by both sides in good order */
 void hostile_hear_close(struct hostile *h);	/* the application closes */
+void expect_state(struct hostile *h, uint8_t flag);	/* in the module's messages */
+void send_last(struct hostile *h);		/* data, and the end of the stream */
 void hostile_say_closed(struct hostile *h);	/* and so does the attacker */
 void hostile_close(struct hostile *h);		/* and nobody else is harmed */
 void app_joined(struct hostile *h);		/* where it is the client: connect() returns */
@@ -300,6 +302,9 @@ void row_change(struct msg *msg, const struct row *row);
 void expect_alive(struct hostile *h);		/* the link and the connection work */
 void expect_link_works(struct hostile *h);
 void expect_link_down(struct hostile *h);	/* and the application knows */
+void expect_link_down_untold(struct hostile *h);	/* both ends have finished before */
+void expect_data_lost(struct hostile *h);	/* the same, but the attacker lacks data */
+void expect_untold(struct hostile *h);		/* no error, and what was sent */
 void expect_violation(struct hostile *h);	/* one connection aborted, the link works */
 void expect_no_connection(struct hostile *h);	/* first contact: TCP ends */
 void expect_tcp(struct hostile *h);		/* a Decline comes, TCP goes on */

@@ -206,11 +206,21 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
+static void disconnect_end(int fd)
+{
+	struct sockaddr nothing = { .sa_family = AF_UNSPEC };
+
+	OK(connect(fd, &nothing, sizeof(nothing)));
+}
+
 static void reset_end(int *fd)
 {
 	set_linger(*fd, 1, 0);
 	close_end(fd);
 }
+
+/* TCP chooses another sequence number, and then counts bytes that do not exist */
+#define COUNTS_OF_DISCONNECTED	(1 << UNSENT | 1 << SIOCOUTQ_BYTES | 1 << SIOCOUTQNSD_BYTES)
 
 QUERIES(unconnected, 0)
 {
@@ -358,6 +368,46 @@ QUERIES(shut_by_both_and_read, 0)
 	expect_eof(fd[0]);
 }
 
+static void open_shut_by_both(int fd[ENDS])
+{
+	pair_open(fd);
+	send_bytes(fd[0]);
+	OK(shutdown(fd[0], SHUT_WR));
+	wait_events(fd[1], POLLRDHUP);
+	send_bytes(fd[1]);
+	OK(shutdown(fd[1], SHUT_WR));
+	wait_events(fd[0], POLLHUP);
+}
+
+/* As the end of a connection that has ended already causes no event, give it time to arrive */
+static void expect_untold(int fd)
+{
+	usleep(100000);
+	receive_bytes(fd);
+	expect_eof(fd);
+}
+
+QUERIES(shut_by_both_then_reset, 0)
+{
+	open_shut_by_both(fd);
+	reset_end(&fd[1]);
+	expect_untold(fd[0]);
+}
+
+QUERIES(shut_by_both_then_closed_with_unread_data, 0)
+{
+	open_shut_by_both(fd);
+	close_end(&fd[1]);
+	expect_untold(fd[0]);
+}
+
+QUERIES(shut_by_both_then_disconnected, COUNTS_OF_DISCONNECTED)
+{
+	open_shut_by_both(fd);
+	disconnect_end(fd[1]);
+	expect_untold(fd[0]);
+}
+
 QUERIES(closed_by_peer, 0)
 {
 	pair_open(fd);
@@ -454,16 +504,30 @@ QUERIES(shut_by_peer_then_reset, 0)
 	wait_events(fd[0], POLLERR);
 }
 
-/* TCP chooses another sequence number, and then counts bytes that do not exist */
-QUERIES(disconnected, 1 << UNSENT | 1 << SIOCOUTQ_BYTES | 1 << SIOCOUTQNSD_BYTES)
+QUERIES(disconnected, COUNTS_OF_DISCONNECTED)
 {
-	struct sockaddr nothing = { .sa_family = AF_UNSPEC };
-
 	pair_open(fd);
 	send_bytes(fd[0]);
 	receive_bytes(fd[1]);
-	OK(connect(fd[0], &nothing, sizeof(nothing)));
+	disconnect_end(fd[0]);
 	wait_events(fd[1], POLLERR);
+}
+
+QUERIES(reset_then_disconnected, COUNTS_OF_DISCONNECTED)
+{
+	pair_open(fd);
+	reset_end(&fd[1]);
+	wait_events(fd[0], POLLERR);
+	disconnect_end(fd[0]);
+}
+
+QUERIES(reset_told_and_disconnected, COUNTS_OF_DISCONNECTED)
+{
+	pair_open(fd);
+	reset_end(&fd[1]);
+	wait_events(fd[0], POLLERR);
+	EQ(socket_error(fd[0]), ECONNRESET);
+	disconnect_end(fd[0]);
 }
 
 /* TCP_INFO tells how long ago data was sent and received */
