@@ -18,6 +18,7 @@
 
 #define ROUND		16		/* overtaken children that accept() steps in one call */
 #define POLL_ROUND	4		/* the same for poll() */
+#define OWNER_TIME	(HZ / 4)	/* for the owner of a child to get a processor */
 
 /* From now on no child is taken from TCP's queue: TCP decides what becomes of these children */
 static void stop_listening(struct smc_sock *listener)
@@ -244,19 +245,27 @@ static bool is_child_free_or_accepted(struct smc_sock *child)
 
 /*
  * The owner of a child in the queue is a kworker, accept(), or a task in connect(), and owns it for
- * a short time. Once another thread has accepted the child, a program may own it without limit.
+ * a short time, unless the scheduler stops it. Once another thread has accepted the child, a
+ * program may own it without limit. Return: whether the child is free, or was accepted.
  */
-static void wait_for_child_owner(struct smc_sock *child)
+static bool wait_for_child_owner(struct smc_sock *child)
 {
-	wait_event(child->conn.sk->sk_lock.wq, is_child_free_or_accepted(child));
+	return wait_event_killable_timeout(child->conn.sk->sk_lock.wq,
+					   is_child_free_or_accepted(child), OWNER_TIME) > 0;
 }
 
-/* accept() or poll() takes a step of a child in place of a kworker. Drops the reference. */
-static void step_overtaken_child(struct smc_sock *child)
+/*
+ * accept() or poll() takes a step of a child in place of a kworker. Drops the reference. Return:
+ * whether the owner of the child has let it; else the owner wakes accept() and poll() later.
+ */
+static bool step_overtaken_child(struct smc_sock *child)
 {
-	wait_for_child_owner(child);
-	smc_sock_step(child);
+	bool is_free = wait_for_child_owner(child);
+
+	if (is_free)
+		smc_sock_step(child);
 	smc_conn_put(&child->conn);
+	return is_free;
 }
 
 /*
@@ -273,9 +282,8 @@ static void step_overtaken_children(struct smc_sock *listener)
 
 	for (i = 0; i < ROUND; i++) {
 		child = smc_accept_find_overtaken(listener, !may_be_held);
-		if (!child)
+		if (!child || !step_overtaken_child(child))
 			break;
-		step_overtaken_child(child);
 	}
 }
 
@@ -417,9 +425,8 @@ bool smc_accept_poll(struct smc_sock *listener)
 		if (current->flags & PF_KTHREAD || signal_pending(current))
 			break;
 		child = smc_accept_find_overtaken(listener, false);
-		if (!child)
+		if (!child || !step_overtaken_child(child))
 			break;
-		step_overtaken_child(child);
 	}
 	return smc_accept_has_ready(listener);
 }

@@ -10,10 +10,12 @@
  * A step holds locks that other tasks wait for: accept() waits for the lock of the listening
  * socket, for example. The scheduler may stop the task meanwhile, until its cgroup has quota again.
  * So a task takes only steps of sockets of its own cgroup. A task of low priority takes none: other
- * tasks of the cgroup may keep it off the processor.
+ * tasks of the cgroup may keep it off the processor. A user may lower the priority of a task at any
+ * time, so a task takes only steps of sockets of its own user.
  */
 
 #include <linux/cgroup.h>
+#include <linux/cred.h>
 #include <linux/net.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
@@ -128,6 +130,19 @@ static bool is_in_own_cgroup(const struct smc_sock *smc)
 }
 #endif
 
+/* May no other user lower the priority of this task, see sched_setscheduler(2)? */
+static bool is_of_own_user(const struct smc_sock *smc)
+{
+	kuid_t uid = smc->conn.sk->sk_uid;
+
+	return uid_eq(uid, task_uid(current)) && uid_eq(uid, task_euid(current));
+}
+
+static bool may_take_steps(const struct smc_sock *smc)
+{
+	return is_of_own_user(smc) && is_in_own_cgroup(smc);
+}
+
 /* Would smc_caller_work_add() take the socket? It may decide otherwise. Any context. */
 bool smc_caller_work_takes(const struct smc_sock *smc)
 {
@@ -139,7 +154,7 @@ bool smc_caller_work_takes(const struct smc_sock *smc)
 	collectors = this_cpu_ptr(&all_collectors);
 	if (!list_empty(&collectors->list)) {
 		spin_lock(&collectors->lock);
-		takes = find_collector(collectors) && is_in_own_cgroup(smc);
+		takes = find_collector(collectors) && may_take_steps(smc);
 		spin_unlock(&collectors->lock);
 	}
 	local_irq_restore(flags);
@@ -169,7 +184,7 @@ bool smc_caller_work_add(struct smc_sock *smc)
 	if (!list_empty(&collectors->list)) {
 		spin_lock(&collectors->lock);
 		work = find_collector(collectors);
-		if (work && (!is_in_own_cgroup(smc) || test_and_set_bit(0, &smc->is_collected)))
+		if (work && (!may_take_steps(smc) || test_and_set_bit(0, &smc->is_collected)))
 			work = NULL;
 		/* A socket without a reference needs no work any more */
 		if (work && smc_conn_get_not_zero(&smc->conn))

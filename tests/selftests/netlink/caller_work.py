@@ -21,6 +21,7 @@ CONNECTIONS = 100
 # On a busy machine the kernel leaves packets to ksoftirqd, on top of which no program runs
 FEW = CONNECTIONS // 2
 TRIES = 4
+NOBODY = 65534
 
 TRACEFS, CGROUP = sys.argv[1:]
 EVENT = f'{TRACEFS}/events/workqueue/workqueue_queue_work'
@@ -119,6 +120,14 @@ def listen_in(cgroup):
     return listener
 
 
+def listen_as(uid):
+    """A listening socket that belongs to the user."""
+    os.seteuid(uid)
+    listener = listen()
+    os.seteuid(0)
+    return listener
+
+
 def no_kworker_within_a_cgroup():
     for polls, how in ((False, 'sleeps in accept()'), (True, 'polls')):
         with listen() as listener:
@@ -155,6 +164,13 @@ def a_kworker_for_another_cgroup():
           f'{works} works of {CONNECTIONS} connections')
 
 
+def a_kworker_for_another_user():
+    with listen_as(NOBODY) as listener:
+        works = exchange_many(listener, True)
+    check('the client takes no steps for a listener of another user', works >= CONNECTIONS,
+          f'{works} works of {CONNECTIONS} connections')
+
+
 def a_kworker_for_a_client_of_low_priority():
     with listen() as listener:
         os.setpriority(os.PRIO_PROCESS, 0, 1)
@@ -165,5 +181,5 @@ def a_kworker_for_a_client_of_low_priority():
 
 
 allow_slow_handshakes()
-run(no_kworker_within_a_cgroup, a_kworker_for_another_cgroup,
+run(no_kworker_within_a_cgroup, a_kworker_for_another_cgroup, a_kworker_for_another_user,
     a_kworker_for_a_client_of_low_priority)
