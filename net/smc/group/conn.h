@@ -224,9 +224,7 @@ struct smc_conn_urgent {
  *	TCP, and whether the element may be used again; written under @lock
  * @free_work: frees the memory for callers that cannot sleep
  * @kick_work: kicks the peer when kicks are nested too deep
- * @timer: timer of the socket: the deadline of the handshake, or of a peer that has not ended the
- *	connection, or of TCP_DEFER_ACCEPT; on a listening socket, the time that accept() has to
- *	process its children. A running timer holds a reference
+ * @timer: timer of the socket, see handle_sock_timer(). A running timer holds a reference
  * @dead: node in the list of smc_conn_reap()
  */
 struct smc_conn {

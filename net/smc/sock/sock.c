@@ -275,9 +275,9 @@ bool smc_sock_step(struct smc_sock *smc)
 }
 
 /*
- * A program owns the socket. The delay doubles each time, so the step is late by at most as long as
- * the program owned the socket, or by a second, and thousands of owned sockets do not keep the
- * kworkers busy.
+ * A program owns the socket. The delay doubles each time, up to a second, so thousands of owned
+ * sockets do not keep the kworkers busy. After one owner the step is late by at most as long as
+ * that owner had the socket, or by a second; threads that own it in turn may delay it for longer.
  */
 static void retry_step_later(struct smc_sock *smc)
 {
