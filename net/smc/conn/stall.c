@@ -88,7 +88,6 @@ static void handle_stall_timer(struct timer_list *timer)
 	bool posted = false;
 	u8 actions = 0;
 
-	rcu_read_lock();
 	spin_lock(&conn->lock);
 	if (is_stall_over(conn, timeout)) {
 		if (conn->tx.stall_asked)
@@ -99,7 +98,6 @@ static void handle_stall_timer(struct timer_list *timer)
 	spin_unlock(&conn->lock);
 	if (posted)
 		smc_cdc_kick(conn);
-	rcu_read_unlock();
 	smc_close_finish(conn, actions);
 	smc_conn_put(conn);
 }

@@ -16,8 +16,8 @@
 #include "../sock/proto.h"
 #include "listen.h"
 
-#define ROUND		16		/* overtaken children that accept() steps in one call */
-#define POLL_ROUND	4		/* the same for poll() */
+#define STEPPED_MAX	16		/* overtaken children that accept() steps in one call */
+#define STEPPED_BY_POLL	4		/* the same for poll() */
 #define OWNER_TIME	(HZ / 4)	/* for the owner of a child to get a processor */
 
 /* From now on no child is taken from TCP's queue: TCP decides what becomes of these children */
@@ -280,7 +280,7 @@ static void step_overtaken_children(struct smc_sock *listener)
 	struct smc_sock *child;
 	unsigned int i;
 
-	for (i = 0; i < ROUND; i++) {
+	for (i = 0; i < STEPPED_MAX; i++) {
 		child = smc_accept_find_overtaken(listener, !may_be_held);
 		if (!child || !step_overtaken_child(child))
 			break;
@@ -421,7 +421,7 @@ bool smc_accept_poll(struct smc_sock *listener)
 	unsigned int i;
 
 	WRITE_ONCE(listener->queue.accept_steps, false);
-	for (i = 0; i < POLL_ROUND && !smc_accept_has_ready(listener); i++) {
+	for (i = 0; i < STEPPED_BY_POLL && !smc_accept_has_ready(listener); i++) {
 		if (current->flags & PF_KTHREAD || signal_pending(current))
 			break;
 		child = smc_accept_find_overtaken(listener, false);

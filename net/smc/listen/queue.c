@@ -13,7 +13,7 @@
 
 #include "listen.h"
 
-#define ROUND		16		/* children that accept() or poll() tests at a time */
+#define TESTED_MAX	16		/* children that accept() or poll() looks at */
 #define SILENCE		(HZ / 20)	/* of the peer; then the child is parked */
 #define SILENCE_FULL	(HZ / 100)	/* the same, if all places are taken */
 
@@ -478,8 +478,8 @@ static bool is_nearly_ready(const struct smc_sock *child)
 /*
  * Find a child that has a step due or an owner, and whose client's connect() may have returned. If
  * a child is ready: one that is older, because TCP would return it first; with @any_older also one
- * whose client waits. Only the newest ROUND children, or those just older than the ready one, are
- * tested, because thousands of children may be silent.
+ * whose client waits. Only the newest TESTED_MAX children, or those just older than the ready one,
+ * are tested, because thousands of children may be silent.
  *
  * Return: the oldest such child, with a reference, or NULL.
  */
@@ -493,8 +493,10 @@ struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_o
 	spin_lock_irq(&q->lock);
 	ready = find_first_ready(q);
 	at = ready ? ready->child.prev : q->children.prev;
-	for (i = 0; i < ROUND && at != &q->children; i++, at = at->prev) {
+	for (i = 0; i < TESTED_MAX && at != &q->children; i++, at = at->prev) {
 		child = list_entry(at, struct smc_sock, child);
+		if (child->conn.woken)		/* deferred */
+			continue;
 		if (is_stepped(child) && ((ready && any_older) || is_nearly_ready(child)))
 			found = child;
 	}

@@ -97,7 +97,6 @@ static void fill_smc_prot(struct proto *prot, const struct proto *tcp)
 #ifdef CONFIG_BPF_SYSCALL
 	prot->psock_update_sk_prot = refuse_psock;
 #endif
-	prot->diag_destroy = tcp->diag_destroy;
 }
 
 /* Without the sysctl net.core.busy_read applies */
