@@ -177,6 +177,7 @@ static void receive_it(struct stray *s)
 	static const int flags[] = { MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, MSG_OOB };
 	int flag = random_flags(flags, 4, 3);
 	size_t n = random_size(MOST);
+	bool by_tcp = is_tcp(s->fd);
 	long done;
 
 	if (one_in(8))
@@ -184,7 +185,9 @@ static void receive_it(struct stray *s)
 			    uring_transfer(s->fd, false, me->buf, n, flag));
 	else
 		done = CALL("stray recv", s->on, flag, recv(s->fd, me->buf, n, flag));
-	check_bytes(s, done, flag);
+	/* If segments are lost, TCP takes a byte of a header for the urgent one */
+	if (!(flag & MSG_OOB) || !(by_tcp || is_tcp(s->fd)))
+		check_bytes(s, done, flag);
 }
 
 static void shut_it(struct stray *s)
