@@ -11,7 +11,8 @@
 #include "../wire/reason.h"
 #include "sock.h"
 
-#define TIMER_RETRY	(HZ / 8)	/* a program may own the socket for long */
+/* Until a program that owns the socket has released it, or TCP has sent the second SYN */
+#define TIMER_RETRY	(HZ / 8)
 
 /*
  * May TCP give a request or a child of this listening socket to another one of its port? Then one
