@@ -45,7 +45,8 @@
  * @SMC_STAT_ABORTS_RECEIVED: connections aborted by the peer
  * @SMC_STAT_WAKEUPS_SAVED: arrivals of enough data for which no reader waited
  * @SMC_STAT_BUSY_POLLS: waits for data that ended before the reader went to sleep
- * @SMC_STAT_ABORT_APP: aborted by the application: closed with unread data, or reset
+ * @SMC_STAT_ABORT_APP: aborted by the application: closed with unread data, shut down both
+ *	directions before further data, or reset
  * @SMC_STAT_ABORT_TCP: aborted because the TCP connection ended or carried unexpected data
  * @SMC_STAT_ABORT_LINK: aborted because the device or the last link was lost
  * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not close before the timeout, or did not

@@ -494,6 +494,14 @@ static bool post_answer(struct smc_conn *conn, const struct smc_cdc *cdc)
 	return conn->rx.peer_blocked && smc_cdc_update(conn);
 }
 
+/* Has the peer sent data, or does it wait until it can? */
+static bool has_more_data(const struct smc_conn *conn, const struct smc_cdc *cdc)
+{
+	return smc_close_peer_waits(conn, cdc->producer_flags & SMC_CDC_WRITER_BLOCKED) ||
+	       smc_cursor_moved(conn->rx.prod, cdc->producer, get_peer_window(conn),
+				&conn->rx.ring) > 0;
+}
+
 static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
 {
 	int produced;
@@ -512,9 +520,11 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
 		return;
 	}
+	if (unlikely(conn->shutdown == SHUTDOWN_MASK) && has_more_data(conn, cdc))
+		out->close_actions = smc_close_refuse_data(conn);
 	if (conn->state == SMC_CLOSE_ABORT_WAIT) {	/* ignore all but the end (R-ABT-03) */
 		if (cdc->state_flags & SMC_CDC_CLOSED)
-			out->close_actions = apply_state_flags(conn, cdc->state_flags);
+			out->close_actions |= apply_state_flags(conn, cdc->state_flags);
 		return;
 	}
 	produced = accept_cursors(conn, cdc, &out->urgent);

@@ -159,6 +159,60 @@ void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 	smc_close_finish(conn, actions);
 }
 
+/*
+ * As TCP in FIN_WAIT, reset the connection if the peer goes on to send after the program has shut
+ * down both directions. conn->lock is held. Return: as smc_close_apply().
+ */
+u8 smc_close_refuse_data(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	/* In other states the program has not shut down both, or the peer has ended its stream */
+	if (conn->shutdown != SHUTDOWN_MASK || conn->state != SMC_CLOSE_PEER_WAIT1)
+		return 0;
+	return smc_close_apply_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
+}
+
+/*
+ * Does the peer wait for space? If it was @blocked, it may have got space since, and have no more
+ * data; it waits below a third of the ring (smc_tx_writable()).
+ */
+bool smc_close_peer_waits(const struct smc_conn *conn, bool blocked)
+{
+	const struct smc_conn_rx *rx = &conn->rx;
+	u32 size = smc_ring_size(&rx->ring);
+
+	lockdep_assert_held(&conn->lock);
+	return blocked && size - (rx->produced - rx->announced) < size / 3;
+}
+
+/**
+ * smc_close_shutdown() - the program shuts down one direction or both
+ * @conn: an open connection
+ * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
+ *
+ * Other than R-CLS-02 wants, "closed" is sent by close() only: after shutdown() for both, the
+ * program learns of an abort, and can read what has come. A peer that waits for space has more
+ * data.
+ *
+ * The socket lock is held; conn->lock is not. Does not sleep.
+ */
+void smc_close_shutdown(struct smc_conn *conn, int how)
+{
+	u8 actions = 0;
+
+	sock_owned_by_me(conn->sk);
+	spin_lock_bh(&conn->lock);
+	if (how & SEND_SHUTDOWN)
+		actions = smc_close_apply(conn, SMC_CLOSE_SHUT_WR, 0);
+	/* Paired with wait_or_finish() in rx.c */
+	smp_store_release(&conn->shutdown, conn->shutdown | how);
+	if (smc_close_peer_waits(conn, conn->rx.peer_blocked))
+		actions |= smc_close_refuse_data(conn);
+	spin_unlock_bh(&conn->lock);
+	smc_close_finish(conn, actions);
+	smc_conn_wake_all(conn);
+}
+
 /* The memory of a closed connection stays until the peer ends it; so limit their number */
 static bool count_orphan(struct smc_conn *conn)
 {

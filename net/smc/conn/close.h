@@ -16,12 +16,15 @@ static inline bool smc_close_has_peer_left(const struct smc_conn *conn)
 
 void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int error);
 void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error);
+void smc_close_shutdown(struct smc_conn *conn, int how);
 bool smc_close_orderly(struct smc_conn *conn);
 void smc_close_release(struct smc_conn *conn);
 void smc_conn_detach(struct smc_conn *conn);
 
 u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error);
 u8 smc_close_apply_abort(struct smc_conn *conn, enum smc_stat cause, int error);
+u8 smc_close_refuse_data(struct smc_conn *conn);
+bool smc_close_peer_waits(const struct smc_conn *conn, bool blocked);
 u8 smc_close_peer_gone(struct smc_conn *conn);
 void smc_close_finish(struct smc_conn *conn, u8 actions);
 

@@ -47,8 +47,9 @@ enum smc_close_state {
 /**
  * enum smc_close_event - events that end a connection
  * @SMC_CLOSE_SHUT_WR: the program shut down writing
- * @SMC_CLOSE_CLOSE: the program closed the socket, or shut down both directions
- * @SMC_CLOSE_ABORT: this side aborts: unread data at close, TCP reset, protocol violation
+ * @SMC_CLOSE_CLOSE: the program closed the socket
+ * @SMC_CLOSE_ABORT: this side aborts: unread data at close, data after both directions were shut
+ *	down, TCP reset, protocol violation
  * @SMC_CLOSE_PEER_DONE: "sending done" received
  * @SMC_CLOSE_PEER_CLOSED: "closed" received
  * @SMC_CLOSE_PEER_ABORTED: "abnormal close" received

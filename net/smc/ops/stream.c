@@ -436,21 +436,9 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 
 static int shutdown_conn(struct smc_sock *smc, int how)
 {
-	struct smc_conn *conn = &smc->conn;
-
-	if (smc_conn_tcp_state(conn) == TCP_CLOSE)
+	if (smc_conn_tcp_state(&smc->conn) == TCP_CLOSE)
 		return -ENOTCONN;
-	/* With unread data, closing would be an abort; TCP only ends its own side */
-	if (how == SHUTDOWN_MASK && !smc_rx_available(conn))
-		smc_close_event(conn, SMC_CLOSE_CLOSE, 0);
-	else if (how & SEND_SHUTDOWN)
-		smc_close_event(conn, SMC_CLOSE_SHUT_WR, 0);
-
-	spin_lock_bh(&conn->lock);
-	/* Paired with wait_or_finish() in conn/rx.c */
-	smp_store_release(&conn->shutdown, conn->shutdown | how);
-	spin_unlock_bh(&conn->lock);
-	smc_conn_wake_all(conn);
+	smc_close_shutdown(&smc->conn, how);
 	return 0;
 }
 
