@@ -71,6 +71,8 @@ static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor
  * @skip: bytes that MSG_PEEK skips (SO_PEEK_OFF), without lost urgent bytes
  * @peeked: bytes behind the consumed ones that MSG_PEEK has skipped or copied
  * @from: position to which @peeked is relative
+ * @has_data: the call has got data
+ * @is_at_mark: and must not go on, because an urgent mark follows
  */
 struct reader {
 	struct smc_conn *conn;
@@ -79,6 +81,8 @@ struct reader {
 	u32 skip;
 	u32 peeked;
 	u32 from;
+	bool has_data;
+	bool is_at_mark;
 };
 
 /* Begin at the first byte not consumed; again if another call has consumed data meanwhile */
@@ -164,8 +168,8 @@ static struct smc_cursor get_reader_cursor(const struct reader *r)
 }
 
 /*
- * Copy available data, at most @len bytes and at most one PIECE. Return: number of bytes, 0
- * without data, or -EFAULT.
+ * Copy available data, at most @len bytes and at most one PIECE, but not across an urgent mark.
+ * Return: number of bytes, 0 without data or at a mark, or -EFAULT.
  */
 static int receive_piece(struct reader *r, size_t len)
 {
@@ -180,8 +184,13 @@ static int receive_piece(struct reader *r, size_t len)
 		return 0;
 	available -= r->peeked;
 	if (unlikely(smc_urgent_matters(conn))) {
-		int taken = take_urgent(r, &available);
+		int taken;
 
+		/* A mark that comes later is not among the available bytes */
+		r->is_at_mark = r->has_data && smc_urgent_mark_follows(conn, r->peeked);
+		if (r->is_at_mark)
+			return 0;
+		taken = take_urgent(r, &available);
 		if (taken)
 			return taken;
 	}
@@ -410,12 +419,11 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 		n = receive_piece(&r, len - copied);
 		if (n > 0) {
 			copied += n;
-			if (unlikely(smc_urgent_matters(conn)) &&
-			    smc_urgent_mark_follows(conn, r.peeked))
-				break;
+			r.has_data = true;
 			continue;
 		}
-		if (n < 0 || copied >= target || (!len && smc_rx_available(conn) > r.peeked))
+		if (n < 0 || r.is_at_mark || copied >= target ||
+		    (!len && smc_rx_available(conn) > r.peeked))
 			break;
 		n = wait_or_finish(&r, copied, &timeo);
 		if (n)

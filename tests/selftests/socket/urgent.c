@@ -730,6 +730,45 @@ TEST(urgent_then_full_then_inline)
 	expect_nothing(fd[1]);
 }
 
+static void read_to_mark(void *arg)
+{
+	int fd = *(int *)arg;
+	char buf[100];
+
+	EQ(recv(fd, buf, sizeof(buf), MSG_WAITALL), 4);
+}
+
+static void set_mark_while_reader_waits(int in_line)
+{
+	struct worker worker;
+	char byte;
+	int fd[2];
+
+	pair_open(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, in_line);
+	send_text(fd[0], "data");
+	worker_start(&worker, read_to_mark, &fd[1]);
+	worker_asleep(&worker);
+	EQ(send(fd[0], "!", 1, MSG_OOB), 1);
+	send_text(fd[0], "more");
+	worker_join(&worker);
+	EQ(at_mark(fd[1]), 1);
+	/* Over SMC-R what follows the urgent byte comes when the program has read that */
+	EQ(recv(fd[1], &byte, 1, in_line ? 0 : MSG_OOB), 1);
+	EQ(byte, '!');
+	expect_text(fd[1], "more");
+}
+
+TEST(urgent_while_reader_waits)
+{
+	set_mark_while_reader_waits(0);
+}
+
+TEST(urgent_inline_while_reader_waits)
+{
+	set_mark_while_reader_waits(1);
+}
+
 TEST(urgent_zero_bytes)
 {
 	int fd[2];
