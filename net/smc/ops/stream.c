@@ -455,6 +455,8 @@ static int shutdown_sock_locked(struct socket *sock, struct smc_sock *smc, int h
 {
 	switch (smc->state) {
 	case SMC_SOCK_ACTIVE:
+		if (sock->state == SS_CONNECTING)	/* as TCP */
+			sock->state = SS_CONNECTED;
 		return shutdown_conn(smc, how);
 	case SMC_SOCK_LISTEN:
 		if (!(how & RCV_SHUTDOWN))

@@ -158,7 +158,8 @@ static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int add
 
 /*
  * connect() of @smc is over: the first call that asks gets the outcome. Another thread may have
- * cancelled it, and may even have called connect() again.
+ * cancelled it, and may even have called connect() again. As with TCP, a connection that has been
+ * reset meanwhile has failed, and the program may call connect() again.
  */
 static int report_outcome(struct socket *sock, struct smc_sock *smc, struct sockaddr *addr,
 			  int addr_len, int flags)
@@ -174,8 +175,12 @@ static int report_outcome(struct socket *sock, struct smc_sock *smc, struct sock
 	}
 	if (sock->state != SS_CONNECTING)
 		return -EISCONN;
+	if (READ_ONCE(smc->conn.failed)) {
+		smc_close_disconnect(smc);
+		return __inet_stream_connect(sock, addr, addr_len, flags, 0);
+	}
 	sock->state = SS_CONNECTED;
-	return READ_ONCE(smc->conn.failed) ? smc_conn_take_error(&smc->conn) : 0;
+	return 0;
 }
 
 /*

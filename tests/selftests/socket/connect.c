@@ -345,6 +345,63 @@ TEST(connect_connected)
 	FAILS(listen(fd[0], 1), EINVAL);
 }
 
+/* connect() tells that the connection was reset, and the next one connects again */
+TEST(connect_after_told_reset)
+{
+	int listener = listen_any(2), client = new_client(), server;
+	struct addr to = target_of(listener);
+
+	nonblock(client);
+	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
+	server = accept_from(listener);
+	set_linger(server, 1, 0);
+	close(server);
+	wait_events(client, POLLERR);
+	FAILS(connect(client, &to.sa, to.len), ECONNRESET);
+	OK(fcntl(client, F_SETFL, 0));
+	OK(connect(client, &to.sa, to.len));
+	EQ(is_tcp(client), !variant->smc);
+	server = accept_from(listener);
+	send_text(server, "again");
+	expect_text(client, "again");
+}
+
+/* The program has taken the error, so connect() has none to tell */
+TEST(connect_after_taken_reset)
+{
+	int listener = listen_any(1), client = new_client(), server;
+	struct addr to = target_of(listener);
+
+	nonblock(client);
+	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
+	server = accept_from(listener);
+	set_linger(server, 1, 0);
+	close(server);
+	wait_events(client, POLLERR);
+	EQ(socket_error(client), ECONNRESET);
+	EQ(events_now(client) & POLLERR, 0);	/* over SMC, TCP's RST may come after that */
+	FAILS(connect(client, &to.sa, to.len), ECONNABORTED);
+	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
+}
+
+/* shutdown() ends connecting: there is no outcome to be told, and no data is lost */
+TEST(connect_after_both_ends)
+{
+	int listener = listen_any(1), client = new_client(), server;
+	struct addr to = target_of(listener);
+
+	nonblock(client);
+	FAILS(connect(client, &to.sa, to.len), EINPROGRESS);
+	server = accept_from(listener);
+	send_text(server, "kept");
+	close(server);
+	wait_events(client, POLLRDHUP);
+	OK(shutdown(client, SHUT_WR));
+	wait_events(client, POLLHUP);
+	FAILS(connect(client, &to.sa, to.len), EISCONN);
+	expect_text(client, "kept");
+}
+
 TEST(connect_listening)
 {
 	int listener = listen_any(1);
