@@ -366,10 +366,17 @@ static bool has_data_or_end(const struct smc_conn *conn)
 	return smc_rx_available(conn) || READ_ONCE(conn->shutdown);
 }
 
+static bool is_reset_without_data(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->failed) && !smc_rx_available(conn);
+}
+
 /* The program of a deferred child would be woken */
 static void handle_child_wakeup(struct smc_conn *conn)
 {
-	if (has_data_or_end(conn))
+	if (is_reset_without_data(conn))
+		smc_sock_event(smc_sock_of(conn));	/* smc_accept_drop_deferred() */
+	else if (has_data_or_end(conn))
 		smc_accept_end_deferral(smc_sock_of(conn));
 }
 
@@ -406,6 +413,34 @@ static bool defer_child(struct smc_sock *listener, struct smc_sock *child)
 	return true;
 }
 
+/* Would the child be deferred, and has its client reset it in the handshake? */
+static bool is_reset_deferred(const struct smc_sock *child)
+{
+	return is_reset_without_data(&child->conn) && get_deferral(child->listener->conn.sk);
+}
+
+/* The program does not get this child. The socket lock of the child is held. */
+static void drop_child(struct smc_sock *child)
+{
+	struct smc_sock *listener = child->listener;
+
+	if (smc_accept_remove_child(listener, child)) {
+		smc_close_child(child);
+		smc_accept_release_child(listener, child);
+	}
+}
+
+/*
+ * If the socket is a deferred child whose client has reset it without data, forget it, as TCP does.
+ * The socket lock is held; the caller has a reference. May sleep, but not for the peer.
+ */
+void smc_accept_drop_deferred(struct smc_sock *child)
+{
+	sock_owned_by_me(child->conn.sk);
+	if (READ_ONCE(child->conn.woken) && is_reset_without_data(&child->conn))
+		drop_child(child);
+}
+
 /*
  * The handshake of a child in the queue is over, with this outcome. The socket lock of the child is
  * held; the caller has a reference.
@@ -415,11 +450,8 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 	struct smc_sock *listener = child->listener;
 	bool is_queued;
 
-	if (outcome == SMC_FAILED) {
-		if (smc_accept_remove_child(listener, child)) {
-			smc_close_child(child);
-			smc_accept_release_child(listener, child);
-		}
+	if (outcome == SMC_FAILED || (outcome == SMC_CONNECTED && is_reset_deferred(child))) {
+		drop_child(child);
 		return;
 	}
 	if (outcome == SMC_CONNECTED && defer_child(listener, child))

@@ -24,6 +24,7 @@ void smc_accept_limit_tcp(struct smc_sock *listener);
 unsigned long smc_accept_park_silent(struct smc_sock *smc);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);
 void smc_accept_end_deferral(struct smc_sock *child);
+void smc_accept_drop_deferred(struct smc_sock *child);
 
 /* accept.c */
 void smc_listen_end(struct smc_sock *listener);

@@ -247,6 +247,7 @@ static void take_sock_step(struct smc_sock *smc)
 	case SMC_SOCK_ACTIVE:
 	case SMC_SOCK_WAITING:
 		smc_close_progress(smc);
+		smc_accept_drop_deferred(smc);
 		break;
 	default:
 		smc_sock_change_stepper(smc, SMC_STEP_BEGIN);

@@ -515,6 +515,42 @@ static void expect_deferred(int listener)
 	FAILS(accept(listener, NULL, NULL), EAGAIN);
 }
 
+/* TCP has not even a socket for such a client */
+TEST(defer_accept_of_reset)
+{
+	int listener = defer_for(30), client, fd;
+
+	client = connect_to(listener);
+	expect_deferred(listener);
+	set_linger(client, 1, 0);
+	close(client);
+	client = connect_to(listener);
+	send_text(client, "data");
+	wait_events(listener, POLLIN);
+	fd = accept_from(listener);
+	expect_text_now(fd, "data");
+	expect_deferred(listener);
+}
+
+/* More than may be deferred; the server may not have taken its last step when the reset comes */
+TEST(defer_accept_of_many_resets)
+{
+	int listener = defer_for(30), client, fd, i;
+
+	for (i = 0; i < 10; i++) {
+		client = connect_to(listener);
+		set_linger(client, 1, 0);
+		close(client);
+	}
+	client = connect_to(listener);
+	send_text(client, "data");
+	wait_events(listener, POLLIN);
+	fd = accept_from(listener);
+	expect_text_now(fd, "data");
+	connect_to(listener);
+	expect_deferred(listener);
+}
+
 TEST(defer_accept_of_silent)
 {
 	int listener = defer_for(3), client, fd;
