@@ -34,27 +34,44 @@ static int get_stream_error(struct smc_conn *conn, const struct msghdr *msg, int
 	return sk_stream_error(conn->sk, msg->msg_flags, err);
 }
 
-/*
- * The peer has closed, and the program does not know. As with TCP, the first write succeeds: the
- * data is dropped, and the connection is reset, so later calls fail. A server may thus answer a
- * client that does not wait for the answer.
- */
-static bool drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
+/* Has the peer closed, and does the program not know? */
+static bool has_peer_closed(const struct smc_conn *conn)
 {
+	return READ_ONCE(conn->tx.refused) && !(READ_ONCE(conn->shutdown) & SEND_SHUTDOWN);
+}
+
+/*
+ * The peer has closed. As with TCP, the first write succeeds: the data is dropped, and the
+ * connection is reset, so later calls fail. A server may thus answer a client that does not wait
+ * for the answer. But an address that cannot be read is an error, and resets nothing.
+ *
+ * Return: number of bytes, or a negative errno.
+ */
+static int drop_after_peer_close(struct smc_conn *conn, struct msghdr *msg)
+{
+	size_t left = msg_data_left(msg);
 	bool lost;
 
+	if (!left)
+		return 0;
+	if (fault_in_iov_iter_readable(&msg->msg_iter, min_t(size_t, left, PIECE)))
+		return -EFAULT;
 	spin_lock_bh(&conn->lock);
-	lost = conn->tx.refused && !(conn->shutdown & SEND_SHUTDOWN);
-	if (lost && msg_data_left(msg))
+	lost = has_peer_closed(conn);
+	if (lost)
 		smc_conn_reset(conn, EPIPE);
 	spin_unlock_bh(&conn->lock);
-	if (!lost)
-		return false;
-	if (msg_data_left(msg)) {
-		iov_iter_advance(&msg->msg_iter, msg_data_left(msg));
-		smc_conn_wake_reset(conn);
-	}
-	return true;
+	if (!lost)		/* the peer, or another thread, has just reset the connection */
+		return get_stream_error(conn, msg, -EPIPE);
+	iov_iter_advance(&msg->msg_iter, left);
+	smc_conn_wake_reset(conn);
+	return left;
+}
+
+static int refuse_send(struct smc_conn *conn, struct msghdr *msg)
+{
+	return has_peer_closed(conn) ? drop_after_peer_close(conn, msg) :
+				       get_stream_error(conn, msg, -EPIPE);
 }
 
 static bool arm_and_check_space(struct smc_conn *conn)
@@ -221,13 +238,13 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 
 	count_send(conn, len);
 	if (is_send_refused(conn))
-		return drop_after_peer_close(conn, msg) ? len : get_stream_error(conn, msg, -EPIPE);
+		return refuse_send(conn, msg);
 	while (msg_data_left(msg)) {
 		u32 space, bytes;
 
 		if (is_send_refused(conn)) {
-			if (!copied && drop_after_peer_close(conn, msg))
-				return len;
+			if (!copied)
+				return refuse_send(conn, msg);
 			err = -EPIPE;	/* unless the connection has an error of its own */
 			break;
 		}

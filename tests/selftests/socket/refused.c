@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include "pair.h"
 
@@ -175,4 +176,21 @@ TEST(loss_told_after_both)
 	OK(close(fd[1]));
 	TRUE(wait_events(fd[0], POLLERR) & POLLHUP);
 	EQ(socket_error(fd[0]), ECONNRESET);
+}
+
+/* A bad address is no data: the connection goes on */
+TEST(bad_pointer_to_closed)
+{
+	void *bad = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd[2];
+
+	pair_open(fd);
+	send_text(fd[1], "answer");
+	OK(close(fd[1]));
+	wait_events(fd[0], POLLRDHUP);
+	FAILS(send(fd[0], bad, 10, MSG_NOSIGNAL), EFAULT);
+	EQ(events_now(fd[0]) & POLLERR, 0);
+	expect_text(fd[0], "answer");
+	expect_eof(fd[0]);
+	EQ(socket_error(fd[0]), 0);
 }
