@@ -17,6 +17,7 @@
 #define BYTES		1000
 #define ENDS		2
 #define TCP_FIN_WAIT2	5
+#define TCP_CLOSE	7
 
 /* Questions whose answer needs no change of the state */
 enum question {
@@ -217,6 +218,17 @@ static void reset_end(int *fd)
 {
 	set_linger(*fd, 1, 0);
 	close_end(fd);
+}
+
+/*
+ * The peer has reset the connection. Over SMC, its message may come before TCP's RST. Then the RST
+ * sets the error again if SO_ERROR alone has taken it.
+ */
+static void wait_reset(int fd)
+{
+	wait_events(fd, POLLERR);
+	while (tcp_state(fd) != TCP_CLOSE)
+		pause_briefly();
 }
 
 /* TCP chooses another sequence number, and then counts bytes that do not exist */
@@ -464,7 +476,7 @@ QUERIES(reset, 0)
 	while (ask_amount(fd[0], SIOCOUTQ))
 		pause_briefly();
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 }
 
 QUERIES(reset_with_unread_data, 0)
@@ -473,14 +485,14 @@ QUERIES(reset_with_unread_data, 0)
 	send_bytes(fd[1]);
 	wait_amount(fd[0], BYTES);
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 }
 
 QUERIES(reset_and_told, 0)
 {
 	pair_open(fd);
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 	EQ(socket_error(fd[0]), ECONNRESET);
 }
 
@@ -492,7 +504,7 @@ QUERIES(shut_then_reset, 0)
 	while (ask(fd[0]).of[STATE] != TCP_FIN_WAIT2)
 		pause_briefly();
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 }
 
 QUERIES(shut_by_peer_then_reset, 0)
@@ -501,7 +513,7 @@ QUERIES(shut_by_peer_then_reset, 0)
 	OK(shutdown(fd[1], SHUT_WR));
 	expect_eof(fd[0]);
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 }
 
 QUERIES(disconnected, COUNTS_OF_DISCONNECTED)
@@ -510,14 +522,14 @@ QUERIES(disconnected, COUNTS_OF_DISCONNECTED)
 	send_bytes(fd[0]);
 	receive_bytes(fd[1]);
 	disconnect_end(fd[0]);
-	wait_events(fd[1], POLLERR);
+	wait_reset(fd[1]);
 }
 
 QUERIES(reset_then_disconnected, COUNTS_OF_DISCONNECTED)
 {
 	pair_open(fd);
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 	disconnect_end(fd[0]);
 }
 
@@ -525,7 +537,7 @@ QUERIES(reset_told_and_disconnected, COUNTS_OF_DISCONNECTED)
 {
 	pair_open(fd);
 	reset_end(&fd[1]);
-	wait_events(fd[0], POLLERR);
+	wait_reset(fd[0]);
 	EQ(socket_error(fd[0]), ECONNRESET);
 	disconnect_end(fd[0]);
 }
