@@ -4,6 +4,7 @@ The netlink specifications in Documentation/netlink/specs, and messages decoded 
 is strict: what the specification does not allow is an error.
 """
 
+import functools
 import re
 import struct
 from pathlib import Path
@@ -139,11 +140,17 @@ class Spec:
         return number
 
 
+@functools.cache
+def load_spec(name):
+    """Reads it once: a process of another user may not be allowed to read the tree."""
+    return Spec(name)
+
+
 class Family(nl.Genl):
     """A socket that speaks in names of the specification."""
 
     def __init__(self, name, room=65536):
-        self.spec = Spec(name)
+        self.spec = load_spec(name)
         super().__init__(self.spec.family, room)
 
     def command(self, name):
