@@ -20,6 +20,10 @@
 #define IPPROTO_SMC			256
 #endif
 
+/* Protocols of the family AF_SMC, in no header */
+#define SMCPROTO_SMC			0	/* IPv4 addresses */
+#define SMCPROTO_SMC6			1	/* IPv6 addresses */
+
 #define SMC_MAX_PNETID_LEN		16
 
 /* SMC_GEN_LGR_SMCR, not in Linux 6.1 */

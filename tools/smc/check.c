@@ -20,6 +20,7 @@
 #include "policy/pins.h"
 #include "reason.h"
 #include "report.h"
+#include "smc_socket.h"
 #include "sock.h"
 #include "uapi.h"
 
@@ -38,7 +39,7 @@ static int finish_report(struct report *report, enum status status, const char *
 
 static bool check_kernel(struct report *report)
 {
-	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = smc_socket(AF_INET);
 
 	if (fd >= 0) {
 		close(fd);
@@ -50,7 +51,7 @@ static bool check_kernel(struct report *report)
 			       "Install the module smc for this kernel; \"modprobe smc\" says what it lacks.",
 			       "no SMC in this kernel: module smc is missing or cannot be loaded");
 	else
-		report_finding(report, BAD, "kernel", "A policy may forbid the family AF_SMC.",
+		report_finding(report, BAD, "kernel", "A policy may forbid SMC sockets.",
 			       "cannot open an SMC socket: %s", strerror(errno));
 	return false;
 }
@@ -177,7 +178,7 @@ static void check_local(struct report *report, struct situation *situation)
 
 static bool check_tcp_connect(struct report *report, const struct endpoint *ep)
 {
-	int fd = endpoint_connect(ep, ep->addr.ss_family, 0);
+	int fd = endpoint_connect(ep, socket(ep->addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
 
 	if (fd >= 0) {
 		close(fd);
@@ -270,7 +271,7 @@ static int check_smc(struct report *report, struct situation *situation,
 {
 	int fd, status;
 
-	fd = endpoint_connect(ep, AF_SMC, ep->addr.ss_family == AF_INET6);
+	fd = endpoint_connect(ep, smc_socket(ep->addr.ss_family));
 	if (fd < 0) {
 		report_finding(report, BAD, "smc", "The kernel log may say more.",
 			       "TCP works, but an SMC socket cannot connect: %s",

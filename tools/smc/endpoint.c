@@ -60,12 +60,11 @@ const char *endpoint_resolve(struct endpoint *ep, int family)
 	return NULL;
 }
 
-int endpoint_connect(const struct endpoint *ep, int domain, int protocol)
+int endpoint_connect(const struct endpoint *ep, int fd)
 {
 	struct timeval limit = { .tv_sec = CONNECT_SECONDS };
-	int fd, ret;
+	int ret;
 
-	fd = socket(domain, SOCK_STREAM | SOCK_CLOEXEC, protocol);
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));

@@ -44,12 +44,11 @@ const char *endpoint_resolve(struct endpoint *ep, int family);
 /**
  * endpoint_connect() - connect to the endpoint
  * @ep: the endpoint
- * @domain: domain of the socket
- * @protocol: protocol of the socket
+ * @fd: what socket() returned, with its errno; closed if the connection fails
  *
- * Returns: a descriptor or a negative errno.
+ * Returns: @fd or a negative errno.
  */
-int endpoint_connect(const struct endpoint *ep, int domain, int protocol);
+int endpoint_connect(const struct endpoint *ep, int fd);
 
 /* Does the address belong to this host? */
 bool endpoint_is_local(const struct endpoint *ep);

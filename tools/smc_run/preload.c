@@ -39,9 +39,9 @@
 #define SOCK_TYPE_BITS	0xf
 
 /*
- * In a kernel without the family, each socket(AF_SMC) starts modprobe. A process that opens many
- * sockets must not cause this each time, but a daemon must still detect that the module has been
- * loaded.
+ * In a kernel without SMC, each attempt to create an SMC socket starts modprobe. A process that
+ * opens many sockets must not cause this each time, but a daemon must still detect that the module
+ * has been loaded.
  */
 #define RETRY_SECONDS	10
 
@@ -54,10 +54,11 @@ static struct {
 	int		rcvbuf;
 } conf;
 
-static _Atomic long retry_after;	/* seconds of CLOCK_MONOTONIC, 0: never failed */
+/* For IPv4 and for IPv6: seconds of CLOCK_MONOTONIC, 0: never failed */
+static _Atomic long retry_after[2];
 
-/* Which arguments of socket() create an SMC socket, once that is known */
-static _Atomic enum { UNKNOWN, BY_FAMILY, BY_PROTOCOL } name;
+/* The kernel creates SMC sockets by family, and not by protocol number */
+static _Atomic bool lacks_number;
 
 /* One write() per line, so that lines of several processes do not mix */
 __attribute__((format(printf, 1, 2)))
@@ -158,57 +159,37 @@ static void set_buffer(int fd, int option, int size)
 		print_debug_line("sockopt %d set to %d\n", option, size);
 }
 
-static int by_family(int domain, int type)
+/* An error that has nothing to do with the arguments of socket() */
+static bool is_shortage(int error)
 {
-	return conf.next_socket(AF_SMC, type,
-				domain == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
 /*
- * Some kernels allow SO_REUSEPORT only for IPv4 and IPv6 sockets, without asking the protocol. An
- * SMC socket belongs to these families if it is created by protocol number.
+ * The protocol number names the same socket as the family, creates it with less work, and some
+ * kernels allow SO_REUSEPORT only for the families of IP. Not every kernel knows the number. And a
+ * policy may forbid one of them.
  */
-static bool lacks_options(int fd)
-{
-	int on = 1, off = 0;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)))
-		return errno == EOPNOTSUPP;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof(off));
-	return false;
-}
-
-/* Prefer the arguments whose socket has all options; else use those that work */
-static int first_socket(int domain, int type)
-{
-	int fd = by_family(domain, type);
-
-	if (fd < 0)
-		return fd;
-	if (!lacks_options(fd)) {
-		name = BY_FAMILY;
-		return fd;
-	}
-	close(fd);
-	fd = conf.next_socket(domain, type, IPPROTO_SMC);
-	if (fd >= 0) {
-		name = BY_PROTOCOL;
-		return fd;
-	}
-	name = BY_FAMILY;
-	return by_family(domain, type);
-}
-
 static int any_socket(int domain, int type)
 {
-	switch (name) {
-	case BY_FAMILY:
-		return by_family(domain, type);
-	case BY_PROTOCOL:
-		return conf.next_socket(domain, type, IPPROTO_SMC);
-	default:
-		return first_socket(domain, type);
+	int fd;
+
+	if (!lacks_number) {
+		fd = conf.next_socket(domain, type, IPPROTO_SMC);
+		if (fd >= 0 || is_shortage(errno))
+			return fd;
 	}
+	fd = conf.next_socket(AF_SMC, type, domain == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
+	lacks_number = fd >= 0 || is_shortage(errno);
+	return fd;
+}
+
+/* A system without IPv6 may have SMC for IPv4, but not the other way round */
+static void stop_asking(int domain, long until)
+{
+	atomic_store_explicit(&retry_after[1], until, memory_order_relaxed);
+	if (domain == AF_INET)
+		atomic_store_explicit(&retry_after[0], until, memory_order_relaxed);
 }
 
 /* Returns: the descriptor of an SMC socket, or -1 if the caller should create a TCP socket */
@@ -217,15 +198,14 @@ static int open_smc_socket(int domain, int type)
 	long now = monotonic_seconds();
 	int fd;
 
-	if (now < atomic_load_explicit(&retry_after, memory_order_relaxed)) {
+	if (now < atomic_load_explicit(&retry_after[domain == AF_INET6], memory_order_relaxed)) {
 		print_debug_line("AF_SMC not available, using TCP\n");
 		return -1;
 	}
 	fd = any_socket(domain, type);
 	if (fd < 0) {
-		if (errno == EAFNOSUPPORT)
-			atomic_store_explicit(&retry_after, now + RETRY_SECONDS,
-					      memory_order_relaxed);
+		if (!is_shortage(errno))
+			stop_asking(domain, now + RETRY_SECONDS);
 		print_debug_line("AF_SMC not available (%s), using TCP\n", strerror(errno));
 		return -1;
 	}

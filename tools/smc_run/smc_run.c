@@ -24,12 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "smc_socket.h"
 #include "target.h"
 #include "version.h"
-
-#ifndef AF_SMC
-#define AF_SMC		43
-#endif
 
 #define LIBRARY		"libsmc-preload.so"
 
@@ -209,7 +206,7 @@ static void set_preload(const char *library)
 /* Creating the socket also loads the module, if that is possible */
 static void probe_kernel(void)
 {
-	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = smc_socket(AF_INET);
 
 	if (fd >= 0)
 		close(fd);

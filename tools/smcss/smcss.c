@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "print.h"
+#include "smc_socket.h"
 #include "version.h"
 
 #define EXT(type)	(1 << (SMC_DIAG_##type - 1))
@@ -238,7 +239,7 @@ static void print_socks(struct picture *picture, const struct netlink_list *list
  */
 static bool load_family(void)
 {
-	int fd = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = smc_socket(AF_INET);
 
 	if (fd < 0)
 		return false;

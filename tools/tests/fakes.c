@@ -5,8 +5,7 @@
  * Netlink sockets become connections to the test program, at the Unix socket FAKE_KERNEL; it plays
  * the kernel's part. The first packet contains the netlink protocol. AF_SMC sockets become TCP
  * sockets if FAKE_SMC allows that; the test program is notified. FAKE_PROTOCOL controls sockets
- * that are created with IPPROTO_SMC in the same way; if it is set, AF_SMC sockets have no
- * SO_REUSEPORT.
+ * that are created with IPPROTO_SMC in the same way.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -35,7 +34,6 @@
 #define NEXT(fn) ((__typeof__(fn) *)dlsym(RTLD_NEXT, #fn))
 
 static bool is_fake[1024];	/* descriptors that are netlink sockets to the program */
-static bool is_family[1024];	/* descriptors that are AF_SMC sockets to the program */
 
 static bool fake(int fd)
 {
@@ -98,12 +96,12 @@ static void tell_inode(int sock)
 	close(fd);
 }
 
-static int smc_socket(int type, const char *answer)
+static int fake_smc(int type, const char *answer, int missing)
 {
 	int fd;
 
 	if (!answer || strcmp(answer, "ok")) {
-		errno = answer ? atoi(answer) : EAFNOSUPPORT;
+		errno = answer ? atoi(answer) : missing;
 		return -1;
 	}
 	fd = NEXT(socket)(AF_INET, type, 0);
@@ -117,14 +115,10 @@ int socket(int domain, int type, int protocol)
 	int fd;
 
 	log_call("socket %d %d %d\n", domain, type, protocol);
-	if (domain == AF_SMC_NUMBER) {
-		fd = smc_socket(type, getenv("FAKE_SMC"));
-		if (fd >= 0)
-			is_family[fd] = true;
-		return fd;
-	}
-	if (protocol == IPPROTO_SMC_NUMBER && getenv("FAKE_PROTOCOL"))
-		return smc_socket(type, getenv("FAKE_PROTOCOL"));
+	if (domain == AF_SMC_NUMBER)
+		return fake_smc(type, getenv("FAKE_SMC"), EAFNOSUPPORT);
+	if (protocol == IPPROTO_SMC_NUMBER)
+		return fake_smc(type, getenv("FAKE_PROTOCOL"), EPROTONOSUPPORT);
 	if (domain != AF_NETLINK || !getenv("FAKE_KERNEL"))
 		return NEXT(socket)(domain, type, protocol);
 	fd = connect_test(protocol);
@@ -137,8 +131,6 @@ int close(int fd)
 {
 	if (fake(fd))
 		is_fake[fd] = false;
-	if (fd >= 0 && fd < (int)(sizeof(is_family) / sizeof(is_family[0])))
-		is_family[fd] = false;
 	return NEXT(close)(fd);
 }
 
@@ -153,11 +145,6 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		return 0;
 	if (level == SOL_SOCKET && (name == SO_SNDBUF || name == SO_RCVBUF))
 		log_call("setsockopt %d %d\n", name, *(const int *)value);
-	if (level == SOL_SOCKET && name == SO_REUSEPORT && is_family[fd] &&
-	    getenv("FAKE_PROTOCOL")) {
-		errno = EOPNOTSUPP;
-		return -1;
-	}
 	return NEXT(setsockopt)(fd, level, name, value, len);
 }
 

@@ -175,6 +175,9 @@ def check_stops_at_a_missing_module(bench):
         result = examine(bench, f"127.0.0.1:{server.port}", FAKE_SMC="13")
         contains(result.out, "BAD   kernel   cannot open an SMC socket: Permission denied\n")
         equal(result.status, 1)
+        # the family alone is forbidden
+        result = examine(bench, f"127.0.0.1:{server.port}", FAKE_SMC="13", FAKE_PROTOCOL="ok")
+        contains(result.out, "ok    kernel   SMC sockets are available\n")
 
 
 @test

@@ -13,16 +13,16 @@ PYTHON = "/usr/bin/python3"
 LIBRARY = "libsmc-preload.so"
 MISSING = "smc_run: no SMC in this kernel: module smc is missing or cannot be loaded\n"
 
-# Makes the sockets given as arguments DOMAIN,TYPE,PROTOCOL; prints 0 or errno, and options left set
+# Makes the sockets given as arguments DOMAIN,TYPE,PROTOCOL; prints 0 or errno
 SOCKETS = """
-import ctypes, socket, sys
+import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 for word in sys.argv[1:]:
     ctypes.set_errno(0)
     fd = libc.socket(*map(int, word.split(",")))
     print(0 if fd >= 0 else ctypes.get_errno())
-    if fd >= 0 and socket.socket(fileno=fd).getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT):
-        print("SO_REUSEPORT")
+    if fd >= 0:
+        os.close(fd)
 """
 
 
@@ -52,15 +52,17 @@ def preloaded(bench, *sockets, **environment):
 
 TCP4 = (socket.AF_INET, socket.SOCK_STREAM, 0)
 TCP6 = (socket.AF_INET6, socket.SOCK_STREAM, 0)
+NUMBER4, NUMBER6 = (2, 1, 256), (10, 1, 256)
+FAMILY4, FAMILY6 = (43, 1, 0), (43, 1, 1)
 
 
 @test
 def preload_maps_tcp_sockets_only(bench):
     nonblock = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
     for asked, got in (
-            (TCP4, (43, 1, 0)), (TCP6, (43, 1, 1)),
-            ((2, 1, 6), (43, 1, 0)), ((10, 1, 6), (43, 1, 1)),
-            ((2, nonblock, 0), (43, nonblock, 0)),
+            (TCP4, NUMBER4), (TCP6, NUMBER6),
+            ((2, 1, 6), NUMBER4), ((10, 1, 6), NUMBER6),
+            ((2, nonblock, 0), (2, nonblock, 256)),
             ((2, 2, 0), (2, 2, 0)),             # datagram
             ((10, 2, 17), (10, 2, 17)),
             ((2, 3, 1), (2, 3, 1)),             # raw
@@ -68,31 +70,41 @@ def preload_maps_tcp_sockets_only(bench):
             ((2, 1, 262), (2, 1, 262)),         # MPTCP
             ((1, 1, 0), (1, 1, 0)),             # Unix
             ((16, 3, 0), (16, 3, 0)),           # netlink
-            ((43, 1, 0), (43, 1, 0))):          # already SMC
-        _, calls = preloaded(bench, asked, FAKE_SMC="ok")
+            (FAMILY4, FAMILY4), (NUMBER6, NUMBER6)):    # already SMC
+        _, calls = preloaded(bench, asked, FAKE_SMC="ok", FAKE_PROTOCOL="ok")
         equal(calls, [("socket", *got)], f"{asked}")
+
+
+def asked(bench, *sockets, **environment):
+    """What the library asks the kernel for; the program gets each of its sockets."""
+    result, calls = preloaded(bench, *sockets, **environment)
+    equal((result.out, result.err), ("0\n" * len(sockets), ""))
+    return [call[1:] for call in calls]
 
 
 @test
 def preload_gives_tcp_when_smc_fails(bench):
-    for number in (errno.EAFNOSUPPORT, errno.EPERM, errno.EMFILE, errno.EPROTONOSUPPORT):
-        result, calls = preloaded(bench, TCP4, FAKE_SMC=str(number))
-        equal((result.out, result.err), ("0\n", ""), f"errno {number}")
-        equal(calls, [("socket", 43, 1, 0), ("socket", 2, 1, 0)])
+    for number in (errno.EAFNOSUPPORT, errno.EPERM, errno.EPROTONOSUPPORT, errno.EINVAL):
+        calls = asked(bench, TCP4, FAKE_SMC=str(number), FAKE_PROTOCOL=str(number))
+        equal(calls, [NUMBER4, FAMILY4, TCP4], f"errno {number}")
 
 
 @test
-def preload_asks_by_protocol_where_the_family_lacks_options(bench):
-    result, calls = preloaded(bench, TCP4, TCP6, (2, 2, 0), FAKE_SMC="ok", FAKE_PROTOCOL="ok",
-                              SMC_DEBUG="1")
-    equal(result.out, "0\n0\n0\n")
-    equal(result.err, "libsmc-preload: map sock to AF_SMC\n" * 2)
-    equal([call[1:] for call in calls], [(43, 1, 0), (2, 1, 256), (10, 1, 256), (2, 2, 0)])
-    # there is no such protocol: the family is better than TCP
-    result, calls = preloaded(bench, TCP4, TCP6, FAKE_SMC="ok",
-                              FAKE_PROTOCOL=str(errno.EPROTONOSUPPORT))
-    equal(result.out, "0\n0\n")
-    equal([call[1:] for call in calls], [(43, 1, 0), (2, 1, 256), (43, 1, 0), (43, 1, 1)])
+def preload_asks_by_family_where_the_number_is_unknown_or_forbidden(bench):
+    for number in (errno.EPROTONOSUPPORT, errno.EINVAL, errno.EACCES, errno.EPERM):
+        calls = asked(bench, TCP4, TCP6, (2, 2, 0), FAKE_SMC="ok", FAKE_PROTOCOL=str(number))
+        equal(calls, [NUMBER4, FAMILY4, FAMILY6, (2, 2, 0)], f"errno {number}")
+
+
+@test
+def preload_asks_once_if_descriptors_or_memory_are_short(bench):
+    for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
+        # and again for the next socket
+        calls = asked(bench, TCP4, TCP6, FAKE_SMC="ok", FAKE_PROTOCOL=str(number))
+        equal(calls, [NUMBER4, TCP4, NUMBER6, TCP6], f"errno {number}")
+        # the number is unknown, and is not asked for again
+        calls = asked(bench, TCP4, TCP6, FAKE_SMC=str(number))
+        equal(calls, [NUMBER4, FAMILY4, TCP4, FAMILY6, TCP6], f"errno {number}")
 
 
 @test
@@ -105,25 +117,26 @@ def preload_leaves_errors_of_other_sockets_alone(bench):
 @test
 def preload_does_not_ask_a_kernel_without_smc_for_each_socket(bench):
     result, calls = preloaded(bench, TCP4, TCP4, TCP6, SMC_DEBUG="1")
-    equal([call[1] for call in calls], [43, 2, 2, 10])
+    equal([call[1:] for call in calls], [NUMBER4, FAMILY4, TCP4, TCP4, TCP6])
     equal(result.out, "0\n0\n0\n")
     lines = result.err.splitlines()
     equal(len(lines), 3)
     contains(lines[0], "libsmc-preload: AF_SMC not available (Address family")
     equal(lines[1], "libsmc-preload: AF_SMC not available, using TCP")
-    # other errors may be gone with the next socket
-    _, calls = preloaded(bench, TCP4, TCP4, FAKE_SMC=str(errno.EMFILE))
-    equal([call[1] for call in calls], [43, 2, 43, 2])
+    # one that forbids SMC is not asked either
+    equal(asked(bench, TCP4, TCP4, FAKE_SMC=str(errno.EACCES)), [NUMBER4, FAMILY4, TCP4, TCP4])
+    # a system without IPv6 has SMC for IPv4
+    equal(asked(bench, TCP6, TCP4, TCP6), [NUMBER6, FAMILY6, TCP6, NUMBER4, FAMILY4, TCP4, TCP6])
 
 
 @test
 def preload_messages_are_as_documented(bench):
-    result, _ = preloaded(bench, TCP4, (2, 2, 0), TCP6, FAKE_SMC="ok", SMC_DEBUG="1")
+    result, _ = preloaded(bench, TCP4, (2, 2, 0), TCP6, FAKE_PROTOCOL="ok", SMC_DEBUG="1")
     equal(result.err, "libsmc-preload: map sock to AF_SMC\n" * 2)
     for off in ("0", ""):
-        result, _ = preloaded(bench, TCP4, FAKE_SMC="ok", SMC_DEBUG=off)
+        result, _ = preloaded(bench, TCP4, FAKE_PROTOCOL="ok", SMC_DEBUG=off)
         equal(result.err, "")
-    result, _ = preloaded(bench, TCP4, FAKE_SMC="ok", SMC_DEBUG="1", SMC_SNDBUF="20000",
+    result, _ = preloaded(bench, TCP4, FAKE_PROTOCOL="ok", SMC_DEBUG="1", SMC_SNDBUF="20000",
                           SMC_RCVBUF="32k")
     equal(result.err, "libsmc-preload: map sock to AF_SMC\n"
                       "libsmc-preload: sockopt 7 set to 20000\n"
@@ -135,17 +148,17 @@ def preload_sets_buffer_sizes_of_mapped_sockets(bench):
     for text, size in (("20000", 20000), ("32k", 32768), ("32K", 32768), ("1m", 1 << 20),
                        ("2M", 2 << 20), ("99999999999", 2 ** 31 - 1),
                        ("9999999999999999999m", 2 ** 31 - 1)):
-        _, calls = preloaded(bench, TCP4, FAKE_SMC="ok", SMC_SNDBUF=text)
+        _, calls = preloaded(bench, TCP4, FAKE_PROTOCOL="ok", SMC_SNDBUF=text)
         equal(calls[1:], [("setsockopt", socket.SO_SNDBUF, size)], text)
-        _, calls = preloaded(bench, TCP4, FAKE_SMC="ok", SMC_RCVBUF=text)
+        _, calls = preloaded(bench, TCP4, FAKE_PROTOCOL="ok", SMC_RCVBUF=text)
         equal(calls[1:], [("setsockopt", socket.SO_RCVBUF, size)], text)
     for text in ("", "0", "x", "12q", "-1", "k", "1kk", " 1"):
-        _, calls = preloaded(bench, TCP4, FAKE_SMC="ok", SMC_SNDBUF=text)
+        _, calls = preloaded(bench, TCP4, FAKE_PROTOCOL="ok", SMC_SNDBUF=text)
         equal(calls[1:], [], repr(text))
-    _, calls = preloaded(bench, (2, 2, 0), FAKE_SMC="ok", SMC_SNDBUF="20000")
+    _, calls = preloaded(bench, (2, 2, 0), FAKE_PROTOCOL="ok", SMC_SNDBUF="20000")
     equal(calls[1:], [], "a datagram socket")
     _, calls = preloaded(bench, TCP4, SMC_SNDBUF="20000")
-    equal(calls[2:], [], "a TCP socket")
+    equal(calls[3:], [], "a TCP socket")
 
 
 @test
@@ -246,9 +259,12 @@ def run_says_that_the_module_is_missing(bench):
     result = smc_run(bench, "echo", "hello")
     equal((result.status, result.out, result.err),
           (0, "hello\n", MISSING + "smc_run: running echo over TCP\n"))
+    equal(smc_run(bench, "true", FAKE_SMC=str(errno.EACCES), FAKE_PROTOCOL="ok").err, "")
     result = smc_run(bench, "true", FAKE_SMC=str(errno.EACCES))
-    equal(result.err, "smc_run: cannot open an SMC socket: Permission denied\n"
-                      "smc_run: running true over TCP\n")
+    refused = ("smc_run: cannot open an SMC socket: Permission denied\n"
+               "smc_run: running true over TCP\n")
+    equal(result.err, refused)
+    equal(smc_run(bench, "true", FAKE_PROTOCOL=str(errno.EACCES)).err, refused)
 
 
 @test

@@ -17,6 +17,7 @@
 #include "module.h"
 #include "pins.h"
 #include "problem.h"
+#include "smc_socket.h"
 #include "uapi.h"
 
 #define HOOK		"update_socket_protocol"
@@ -141,9 +142,11 @@ static bool check_protocol(void)
 static bool hold_module(struct bpf_object *object, struct links *links)
 {
 	struct bpf_program *hold = bpf_object__find_program_by_name(object, "smc_policy_hold");
+	int fd = smc_socket(AF_INET);
 
-	if (!can_open(AF_SMC, 0))
+	if (fd < 0)
 		return problem(NO_MODULE);
+	close(fd);
 	links->hold = bpf_program__attach(hold);
 	if (!libbpf_get_error(links->hold))
 		return check_protocol();
