@@ -52,6 +52,7 @@ enum check {
  * @busy_poll:	SO_BUSY_POLL in microseconds, 0 leaves the default
  * @nodelay:	set TCP_NODELAY
  * @times:	measure each round trip by itself (rr)
+ * @by_family:	create SMC sockets by family AF_SMC, not by protocol number
  */
 struct spec {
 	char test[16];
@@ -68,6 +69,7 @@ struct spec {
 	uint64_t busy_poll;
 	uint64_t nodelay;
 	uint64_t times;
+	uint64_t by_family;
 };
 
 /* util.c */

@@ -29,6 +29,7 @@ static const char usage_text[] =
 "  -b, --bufsize N       SO_SNDBUF and SO_RCVBUF\n"
 "      --busy-poll USEC  SO_BUSY_POLL\n"
 "      --nodelay         TCP_NODELAY\n"
+"      --by-family       SMC sockets by family, not by protocol number\n"
 "      --times           time each round trip: median, 99 %, maximum (rr)\n"
 "      --client-netns NAME, --server-netns NAME   as in /run/netns\n"
 "      --client-cpu N, --server-cpu N             pin\n"
@@ -58,6 +59,7 @@ enum {
 	OPT_PLAIN = 256,
 	OPT_BUSY_POLL,
 	OPT_NODELAY,
+	OPT_BY_FAMILY,
 	OPT_TIMES,
 	OPT_CLIENT_NETNS,
 	OPT_SERVER_NETNS,
@@ -81,6 +83,7 @@ static const struct option long_options[] = {
 	{ "control", required_argument, NULL, 'c' },
 	{ "busy-poll", required_argument, NULL, OPT_BUSY_POLL },
 	{ "nodelay", no_argument, NULL, OPT_NODELAY },
+	{ "by-family", no_argument, NULL, OPT_BY_FAMILY },
 	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "client-netns", required_argument, NULL, OPT_CLIENT_NETNS },
 	{ "server-netns", required_argument, NULL, OPT_SERVER_NETNS },
@@ -135,6 +138,9 @@ static bool spec_option(struct spec *spec, int option, const char *arg)
 		return true;
 	case OPT_NODELAY:
 		spec->nodelay = 1;
+		return true;
+	case OPT_BY_FAMILY:
+		spec->by_family = 1;
 		return true;
 	case OPT_TIMES:
 		spec->times = 1;

@@ -34,8 +34,10 @@ void report_run(const struct run *run)
 	report_begin(spec->test);
 	report_text("family", family_name(spec->family));
 	report_text("plain", end_name(spec->plain));
-	if (spec->family == FAMILY_SMC)
+	if (spec->family == FAMILY_SMC) {
 		report_text("fell_back", fallbacks(run));
+		report_number("by_family", (double)spec->by_family);
+	}
 	report_number("size", (double)spec->size);
 	report_number("parallel", (double)spec->parallel);
 	report_text("check", check_name(spec->check));

@@ -66,10 +66,11 @@ static void complete_spec(struct spec *spec, const char *name)
 static void spec_send(const struct spec *spec, struct control *control)
 {
 	control_send(control, "SPEC %s %s %d %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		     " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		     " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
 		     spec->test, spec->addr, (int)spec->family, (int)spec->plain,
 		     (int)spec->check, spec->size, spec->rsize, spec->count, spec->warm,
-		     spec->parallel, spec->bufsize, spec->busy_poll, spec->nodelay, spec->times);
+		     spec->parallel, spec->bufsize, spec->busy_poll, spec->nodelay, spec->times,
+		     spec->by_family);
 }
 
 static void spec_receive(struct spec *spec, struct control *control)
@@ -78,10 +79,10 @@ static void spec_receive(struct spec *spec, struct control *control)
 	int family, plain, check;
 
 	if (sscanf(line, "%15s %63s %d %d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
 		   spec->test, spec->addr, &family, &plain, &check, &spec->size, &spec->rsize,
 		   &spec->count, &spec->warm, &spec->parallel, &spec->bufsize,
-		   &spec->busy_poll, &spec->nodelay, &spec->times) != 14)
+		   &spec->busy_poll, &spec->nodelay, &spec->times, &spec->by_family) != 15)
 		die("malformed specification '%s'", line);
 	spec->family = (enum family)family;
 	spec->plain = (enum end)plain;

@@ -65,13 +65,15 @@ enum family sock_family(const struct spec *spec, enum end end)
 }
 
 /* As smc_run and the policy ask for it; the distribution's module of 6.1 has only the family */
-static int open_smc(int type, int v6)
+static int open_smc(const struct spec *spec, int type, int v6)
 {
-	int fd = socket(v6 ? AF_INET6 : AF_INET, type, IPPROTO_SMC);
+	if (!spec->by_family) {
+		int fd = socket(v6 ? AF_INET6 : AF_INET, type, IPPROTO_SMC);
 
-	if (fd < 0 && errno == EPROTONOSUPPORT)
-		fd = socket(AF_SMC, type, v6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
-	return fd;
+		if (fd >= 0 || errno != EPROTONOSUPPORT)
+			return fd;
+	}
+	return socket(AF_SMC, type, v6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
 }
 
 int sock_open(const struct spec *spec, enum end end, int flags)
@@ -86,7 +88,7 @@ int sock_open(const struct spec *spec, enum end end, int flags)
 		fd = socket(AF_UNIX, type, 0);
 		break;
 	case FAMILY_SMC:
-		fd = open_smc(type, v6);
+		fd = open_smc(spec, type, v6);
 		break;
 	default:
 		fd = socket(v6 ? AF_INET6 : AF_INET, type, 0);
