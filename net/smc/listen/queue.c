@@ -173,6 +173,9 @@ static bool stop_deferral(struct smc_accept_queue *q, struct smc_sock *child)
 		return false;
 	WRITE_ONCE(child->conn.woken, NULL);
 	WRITE_ONCE(q->deferred, q->deferred - 1);
+	if (child->is_gone)
+		q->gone--;
+	child->is_gone = false;
 	smc_conn_stop_timer(&child->conn);
 	return true;
 }
@@ -192,18 +195,18 @@ static void unlink_child(struct smc_accept_queue *q, struct smc_sock *child)
 		WRITE_ONCE(q->parked, q->parked - 1);
 }
 
-/* A child that is not in the queue any more stays as it is. The peer is silent since @since. */
-static void park_child(struct smc_sock *listener, struct smc_sock *child, unsigned long since)
+/*
+ * A child that is not in the queue any more stays as it is. The peer is silent since @since. The
+ * caller calls unlock_freed_place().
+ */
+static void park_child(struct smc_accept_queue *q, struct smc_sock *child, unsigned long since)
 {
-	struct smc_accept_queue *q = &listener->queue;
-
-	spin_lock_irq(&q->lock);
+	lockdep_assert_held(&q->lock);
 	if (!list_empty(&child->child) && !child->parked) {
 		WRITE_ONCE(child->parked, true);
 		child->silent_since = since;
 		WRITE_ONCE(q->parked, q->parked + 1);
 	}
-	unlock_freed_place(listener);
 }
 
 /*
@@ -242,7 +245,9 @@ unsigned long smc_accept_park_silent(struct smc_sock *smc)
 		return smc->hs->deadline;
 	if (silence < SILENCE_FULL || (silence < SILENCE && !is_full(&smc->listener->queue)))
 		return since + clamp(2 * silence, SILENCE_FULL, SILENCE);
-	park_child(smc->listener, smc, since);
+	spin_lock_irq(&smc->listener->queue.lock);
+	park_child(&smc->listener->queue, smc, since);
+	unlock_freed_place(smc->listener);
 	return smc->hs->deadline;
 }
 
@@ -371,19 +376,46 @@ static bool is_reset_without_data(const struct smc_conn *conn)
 	return READ_ONCE(conn->failed) && !smc_rx_available(conn);
 }
 
+/*
+ * The client of a deferred child has reset it without data: it does not count any more. Any
+ * context.
+ */
+static void uncount_deferred(struct smc_sock *child)
+{
+	struct smc_sock *listener;
+	unsigned long flags;
+
+	rcu_read_lock();
+	listener = READ_ONCE(child->listener);
+	if (listener) {
+		spin_lock_irqsave(&listener->queue.lock, flags);
+		if (child->conn.woken && !child->is_gone) {
+			child->is_gone = true;
+			listener->queue.gone++;
+		}
+		spin_unlock_irqrestore(&listener->queue.lock, flags);
+	}
+	rcu_read_unlock();
+}
+
 /* The program of a deferred child would be woken */
 static void handle_child_wakeup(struct smc_conn *conn)
 {
-	if (is_reset_without_data(conn))
-		smc_sock_event(smc_sock_of(conn));	/* smc_accept_drop_deferred() */
-	else if (has_data_or_end(conn))
-		smc_accept_end_deferral(smc_sock_of(conn));
+	struct smc_sock *child = smc_sock_of(conn);
+
+	if (is_reset_without_data(conn)) {
+		uncount_deferred(child);
+		smc_sock_event(child);		/* smc_accept_drop_deferred() */
+	} else if (has_data_or_end(conn)) {
+		smc_accept_end_deferral(child);
+	}
 }
 
 /*
  * TCP_DEFER_ACCEPT: the child is ready when its client sends data, or after some time. Until then
  * it is parked, as a child whose client is silent in the handshake. It has a ring, so the backlog
- * and one more may be deferred.
+ * and one more may be deferred. Those that wait to be freed after a reset do not count: clients
+ * that connect and reset at once do not make others ready before their data comes.
  *
  * Return: whether the child is not to be queued as ready.
  */
@@ -393,18 +425,18 @@ static bool defer_child(struct smc_sock *listener, struct smc_sock *child)
 	struct smc_accept_queue *q = &listener->queue;
 	bool is_deferred;
 
-	if (likely(!deferral) || has_data_or_end(&child->conn) ||
-	    READ_ONCE(q->deferred) > READ_ONCE(q->backlog))
+	if (likely(!deferral) ||
+	    (has_data_or_end(&child->conn) && !is_reset_without_data(&child->conn)))
 		return false;
-	park_child(listener, child, jiffies);
 	spin_lock_irq(&q->lock);
-	is_deferred = !list_empty(&child->child) && q->deferred <= q->backlog;
+	is_deferred = !list_empty(&child->child) && q->deferred - q->gone <= q->backlog;
 	if (is_deferred) {
+		park_child(q, child, jiffies);
 		smc_conn_start_timer(&child->conn, jiffies + deferral);
 		WRITE_ONCE(child->conn.woken, handle_child_wakeup);
 		WRITE_ONCE(q->deferred, q->deferred + 1);
 	}
-	spin_unlock_irq(&q->lock);
+	unlock_freed_place(listener);
 	if (!is_deferred)
 		return false;
 	/* Paired with choose_waiters() in conn/wake.c */

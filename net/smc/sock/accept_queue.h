@@ -26,8 +26,8 @@ struct smc_acceptor {
  * struct smc_accept_queue - children of a listening socket
  * @step_mutex: held while accept() or a kworker takes children from TCP's queue, or takes steps of
  *	children; never inside of a socket lock. A kworker does not wait for it
- * @lock: protects the lists, @ended, @nr, @serial, @parked, @deferred, @backlog, @is_held, and the
- *	lowered sk_max_ack_backlog. Interrupts are off, because TCP wakes smc_sock.wq with
+ * @lock: protects the lists, @ended, @nr, @serial, @parked, @deferred, @gone, @backlog, @is_held,
+ *	and the lowered sk_max_ack_backlog. Interrupts are off, because TCP wakes smc_sock.wq with
  *	interrupts off
  * @ended: the socket does not listen any more: no child may be added
  * @children: all children, in handshake, deferred or ready; each has a place in the backlog unless
@@ -45,6 +45,7 @@ struct smc_acceptor {
  * @serial: number of children that were ever added, or ready after TCP_DEFER_ACCEPT
  * @parked: number of children without a place in the backlog
  * @deferred: number of children that TCP_DEFER_ACCEPT keeps from accept()
+ * @gone: number of those whose clients have reset them without data
  * @backlog: what the program has asked for in listen()
  * @is_held: no child was taken from TCP's queue because there was no place
  */
@@ -64,6 +65,7 @@ struct smc_accept_queue {
 	u32 serial;
 	unsigned int parked;
 	unsigned int deferred;
+	unsigned int gone;
 	u32 backlog;
 	bool is_held;
 };

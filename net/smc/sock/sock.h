@@ -79,6 +79,7 @@ enum smc_sock_state {
  * @serial: smc_accept_queue.serial when TCP had accepted the child, or when data came for which it
  *	was deferred
  * @parked: the child is counted in smc_accept_queue.parked
+ * @is_gone: the child is counted in smc_accept_queue.gone
  * @silent_since: jiffies when the peer of a parked child became silent
  * @reason: enum smc_reason of the fallback. A child has it from the beginning if the SYNs are the
  *	reason
@@ -87,7 +88,7 @@ enum smc_sock_state {
  * @rcu: frees the struct
  *
  * The socket lock protects all fields but these: the lock of the listener's queue protects @child,
- * @ready, @due, @serial, @parked and @silent_since; smc_conn.lock protects @has_waited;
+ * @ready, @due, @serial, @parked, @is_gone and @silent_since; smc_conn.lock protects @has_waited;
  * smc_collectors.lock protects @caller_work; smc_net.socks_lock protects @listed.
  */
 struct smc_sock {
@@ -121,6 +122,7 @@ struct smc_sock {
 	struct list_head due;
 	u32 serial;
 	bool parked;
+	bool is_gone;
 	unsigned long silent_since;
 	u32 reason;
 	u32 peer_diagnosis;
