@@ -72,6 +72,14 @@ class Log(unittest.TestCase):
                       [*self.GOOD, 'BUG: KASAN: slab-use-after-free']):
             self.assertTrue(self.problems(*lines), lines)
 
+    def test_late_abort(self):
+        """The process aborts when its kernel is down, or before, or ends with another status then."""
+        down, aborted, killed = '[    1.000000] reboot: Power down', *(
+            f'smc-uml: status {status} of the kernel' for status in (-6, -11))
+        self.assertEqual(self.problems(*self.GOOD, down, '', aborted), [])
+        for lines in (aborted,), (down, 'a panic', aborted), (down, killed), (down, aborted, killed):
+            self.assertTrue(self.problems(*self.GOOD, *lines), lines)
+
 
 class Points(unittest.TestCase):
     def said(self, *programs, wanted=0):
