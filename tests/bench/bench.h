@@ -43,7 +43,7 @@ enum check {
  * @family:	socket family under test
  * @plain:	the end that has TCP sockets whatever @family says
  * @check:	payload check inside the measured window; warm-up is always full
- * @size:	bytes per write (bulk) or per message (rr)
+ * @size:	bytes per write (bulk) or per message (rr, oneway)
  * @rsize:	bytes asked for by each read
  * @count:	amount of measured work: bytes (bulk), operations, connections
  * @warm:	amount of the same work done before measuring
@@ -52,6 +52,8 @@ enum check {
  * @busy_poll:	SO_BUSY_POLL in microseconds, 0 leaves the default
  * @nodelay:	set TCP_NODELAY
  * @times:	measure each round trip by itself (rr)
+ * @gap:	microseconds without a message after each burst (oneway)
+ * @burst:	messages sent at once (oneway)
  * @by_family:	create SMC sockets by family AF_SMC, not by protocol number
  */
 struct spec {
@@ -69,6 +71,8 @@ struct spec {
 	uint64_t busy_poll;
 	uint64_t nodelay;
 	uint64_t times;
+	uint64_t gap;
+	uint64_t burst;
 	uint64_t by_family;
 };
 

@@ -10,7 +10,8 @@
 #define DEFAULT_TIMEOUT 600
 
 static const char usage_text[] =
-"usage: smcbench TEST [OPTION]...     TEST: bulk, rr, crr, idle, socket\n"
+"usage: smcbench TEST [OPTION]...     TEST: bulk, rr, oneway, crr, idle,\n"
+"                                     socket\n"
 "       smcbench serve --control ADDR [--once]\n"
 "       smcbench exec [--count OPERATIONS] -- COMMAND...\n"
 "       smcbench settle [--count N]     wait until the machine is idle\n"
@@ -20,8 +21,8 @@ static const char usage_text[] =
 "  -a, --addr ADDR       server's IPv4 or IPv6 address (127.0.0.1)\n"
 "  -s, --size N          bytes per write or message (1)\n"
 "  -r, --rsize N         bytes per read, bulk (as --size)\n"
-"  -n, --count N         work: bytes (bulk), round trips (rr), connections,\n"
-"                        sockets\n"
+"  -n, --count N         work: bytes (bulk), round trips (rr), messages\n"
+"                        (oneway), connections, sockets\n"
 "  -w, --warm N          work before measuring (a tenth)\n"
 "  -P, --parallel N      connections in flight, crr (1)\n"
 "  -C, --check HOW       none, sampled or full, while measuring (sampled);\n"
@@ -30,6 +31,8 @@ static const char usage_text[] =
 "      --busy-poll USEC  SO_BUSY_POLL\n"
 "      --nodelay         TCP_NODELAY\n"
 "      --by-family       SMC sockets by family, not by protocol number\n"
+"      --gap USEC        between bursts of messages, oneway (300)\n"
+"      --burst N         messages in one burst, oneway (1)\n"
 "      --times           time each round trip: median, 99 %, maximum (rr)\n"
 "      --client-netns NAME, --server-netns NAME   as in /run/netns\n"
 "      --client-cpu N, --server-cpu N             pin\n"
@@ -60,6 +63,8 @@ enum {
 	OPT_BUSY_POLL,
 	OPT_NODELAY,
 	OPT_BY_FAMILY,
+	OPT_GAP,
+	OPT_BURST,
 	OPT_TIMES,
 	OPT_CLIENT_NETNS,
 	OPT_SERVER_NETNS,
@@ -84,6 +89,8 @@ static const struct option long_options[] = {
 	{ "busy-poll", required_argument, NULL, OPT_BUSY_POLL },
 	{ "nodelay", no_argument, NULL, OPT_NODELAY },
 	{ "by-family", no_argument, NULL, OPT_BY_FAMILY },
+	{ "gap", required_argument, NULL, OPT_GAP },
+	{ "burst", required_argument, NULL, OPT_BURST },
 	{ "times", no_argument, NULL, OPT_TIMES },
 	{ "client-netns", required_argument, NULL, OPT_CLIENT_NETNS },
 	{ "server-netns", required_argument, NULL, OPT_SERVER_NETNS },
@@ -142,6 +149,12 @@ static bool spec_option(struct spec *spec, int option, const char *arg)
 	case OPT_BY_FAMILY:
 		spec->by_family = 1;
 		return true;
+	case OPT_GAP:
+		spec->gap = number(arg);
+		return true;
+	case OPT_BURST:
+		spec->burst = number(arg);
+		return true;
 	case OPT_TIMES:
 		spec->times = 1;
 		return true;
@@ -188,7 +201,8 @@ void options_parse(int argc, char **argv, struct spec *spec, struct options *opt
 	*options = (struct options){ .client_cpu = -1, .server_cpu = -1,
 				     .timeout = DEFAULT_TIMEOUT };
 	*spec = (struct spec){ .addr = "127.0.0.1", .check = CHECK_SAMPLED, .size = 1,
-			       .count = 1000, .warm = UINT64_MAX, .parallel = 1 };
+			       .count = 1000, .warm = UINT64_MAX, .parallel = 1, .gap = 300,
+			       .burst = 1 };
 	while ((option = getopt_long(argc, argv, "f:a:s:r:n:w:P:C:b:c:h",
 				     long_options, NULL)) != -1) {
 		if (!spec_option(spec, option, optarg))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Results as JSON lines on standard output. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "run.h"
 
@@ -47,6 +48,26 @@ void report_end(void)
 {
 	printf("}\n");
 	fflush(stdout);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct percentiles percentiles_of(uint64_t *times, uint64_t n)
+{
+	qsort(times, n, sizeof(*times), by_time);
+	return (struct percentiles){ times[n / 2], times[n - 1 - n / 100], times[n - 1] };
+}
+
+void report_percentiles(const struct percentiles *took)
+{
+	report_number("p50_ns", (double)took->p50);
+	report_number("p99_ns", (double)took->p99);
+	report_number("max_ns", (double)took->max);
 }
 
 void report_cost(const struct cost *cost, uint64_t ops, uint64_t bytes)

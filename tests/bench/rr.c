@@ -41,21 +41,6 @@ static void answer(struct run *run, struct exchange *ex, uint64_t ops, enum chec
 	}
 }
 
-static int by_time(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void report_times(uint64_t *times, uint64_t n)
-{
-	qsort(times, n, sizeof(*times), by_time);
-	report_number("p50_ns", (double)times[n / 2]);
-	report_number("p99_ns", (double)times[n - 1 - n / 100]);
-	report_number("max_ns", (double)times[n - 1]);
-}
-
 static void rr_client(struct run *run)
 {
 	uint64_t ops = run->spec.count;
@@ -76,8 +61,11 @@ static void rr_client(struct run *run)
 
 	report_run(run);
 	report_cost(&run->cost, ops, 2 * ops * run->spec.size);
-	if (ex.times)
-		report_times(ex.times, ops);
+	if (ex.times) {
+		struct percentiles took = percentiles_of(ex.times, ops);
+
+		report_percentiles(&took);
+	}
 	report_end();
 }
 

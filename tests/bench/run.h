@@ -55,7 +55,7 @@ struct test {
 	void (*server)(struct run *run);
 };
 
-extern const struct test bulk_test, rr_test, crr_test, idle_test, socket_test;
+extern const struct test bulk_test, rr_test, oneway_test, crr_test, idle_test, socket_test;
 
 /*
  * Note whether a connection has fallen back. Both ends call this, and one of
@@ -82,6 +82,20 @@ void report_run(const struct run *run);
 void report_number(const char *name, double value);
 void report_text(const char *name, const char *value);
 void report_end(void);
+
+/* A message of oneway begins with the time when it was sent */
+#define ONEWAY_STAMP	sizeof(uint64_t)
+
+/* Of some times, in ns */
+struct percentiles {
+	uint64_t p50;
+	uint64_t p99;
+	uint64_t max;
+};
+
+/* Sorts the @n times; @n is at least 1. */
+struct percentiles percentiles_of(uint64_t *times, uint64_t n);
+void report_percentiles(const struct percentiles *took);
 
 /* The cost members, for a run of @ops operations and @bytes payload bytes. */
 void report_cost(const struct cost *cost, uint64_t ops, uint64_t bytes);

@@ -29,6 +29,7 @@
 static const struct test * const tests[] = {
 	&bulk_test,
 	&rr_test,
+	&oneway_test,
 	&crr_test,
 	&idle_test,
 	&socket_test,
@@ -43,7 +44,7 @@ static const struct test *find_test(const char *name)
 	return NULL;
 }
 
-static void complete_spec(struct spec *spec, const char *name)
+static void complete_spec(struct spec *spec, const char *name, bool remote)
 {
 	const struct test *test = find_test(name);
 
@@ -54,6 +55,8 @@ static void complete_spec(struct spec *spec, const char *name)
 		usage("size, count and parallel must not be zero", NULL);
 	if (spec->plain != END_NONE && spec->family == FAMILY_UNIX)
 		usage("no end of an AF_UNIX connection can be TCP", NULL);
+	if (test == &oneway_test && (spec->size <= ONEWAY_STAMP || !spec->burst || remote))
+		usage("oneway needs messages of 9 bytes or more, bursts, and one clock", NULL);
 	if (!test->needs_size)
 		spec->size = 1;
 	if (!spec->rsize)
@@ -66,11 +69,12 @@ static void complete_spec(struct spec *spec, const char *name)
 static void spec_send(const struct spec *spec, struct control *control)
 {
 	control_send(control, "SPEC %s %s %d %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		     " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		     " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		     " %" PRIu64 " %" PRIu64,
 		     spec->test, spec->addr, (int)spec->family, (int)spec->plain,
 		     (int)spec->check, spec->size, spec->rsize, spec->count, spec->warm,
 		     spec->parallel, spec->bufsize, spec->busy_poll, spec->nodelay, spec->times,
-		     spec->by_family);
+		     spec->gap, spec->burst, spec->by_family);
 }
 
 static void spec_receive(struct spec *spec, struct control *control)
@@ -79,10 +83,12 @@ static void spec_receive(struct spec *spec, struct control *control)
 	int family, plain, check;
 
 	if (sscanf(line, "%15s %63s %d %d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNu64,
 		   spec->test, spec->addr, &family, &plain, &check, &spec->size, &spec->rsize,
 		   &spec->count, &spec->warm, &spec->parallel, &spec->bufsize,
-		   &spec->busy_poll, &spec->nodelay, &spec->times, &spec->by_family) != 15)
+		   &spec->busy_poll, &spec->nodelay, &spec->times, &spec->gap, &spec->burst,
+		   &spec->by_family) != 17)
 		die("malformed specification '%s'", line);
 	spec->family = (enum family)family;
 	spec->plain = (enum end)plain;
@@ -306,7 +312,7 @@ int main(int argc, char **argv)
 		return settle(&spec, &options);
 	if (!strcmp(options.command, "exec"))
 		return exec(&spec, &options);
-	complete_spec(&spec, options.command);
+	complete_spec(&spec, options.command, options.control);
 	if (options.control)
 		return run_remote(&spec, &options);
 	return run_both(&spec, &options);

@@ -20,6 +20,8 @@ INSN_PER_BYTE = Value('busy_ns_per_byte', 'insn/B')
 INSN_PER_OP = Value('busy_ns_per_op', 'k insn', 1e-3)
 SPEED = Value('mb_per_s', 'MB/s', more_is_better=True)
 LATENCY = Value('ns_per_op', 'us', 1e-3)
+MEDIAN = Value('p50_ns', 'us', 1e-3)
+SLOWEST = Value('p99_ns', 'us', 1e-3)
 RATE = Value('ops_per_s', '1/s', more_is_better=True)
 INSN_PER_REQUEST = Value('ns_per_request', 'k insn', 1e-3)
 REQUESTS = Value('requests_per_s', '1/s', more_is_better=True)
@@ -60,6 +62,11 @@ def _rr(size, title, count, name='', options='', **more):
                 count, INSN_PER_OP, LATENCY, SWITCHES_PER_OP, **more)
 
 
+def _oneway(name, title, value, options):
+    return Case(f'oneway-{name}', f'one way {title}', f'oneway {options}', 500, value, value,
+                SWITCHES_PER_OP)
+
+
 def _crr(parallel, title):
     return Case(f'crr-{parallel}', f'connect + 1 B + close, {title}', f'crr -P {parallel}', 400,
                 INSN_PER_OP, RATE, SWITCHES_PER_OP, KWORKERS_PER_OP, RSTS_PER_OP)
@@ -91,6 +98,9 @@ CASES = (
     _rr('1', '1 B', 1000),
     _rr('1k', '1 KiB', 1000),
     _rr('64k', '64 KiB', 500),
+    _oneway('1k', '1 KiB, 300 us apart', MEDIAN, '-s 1k --gap 300'),
+    _oneway('16k', '16 KiB, 300 us apart', MEDIAN, '-s 16k --gap 300'),
+    _oneway('burst', '4 x 1 KiB, 1 ms apart, 99 %', SLOWEST, '-s 1k --gap 1000 --burst 4'),
     _crr(1, 'serial'),
     _crr(16, '16 at once'),
     replace(_crr(1, 'by family'), name='crr-family', command='crr -P 1 --by-family',

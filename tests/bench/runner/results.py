@@ -67,7 +67,7 @@ def not_smc(result):
     """Why a result of AF_SMC sockets says nothing about SMC; None if it does."""
     if result.get('fell_back', 'no') != 'no':
         return 'fell back to TCP'
-    if result.get('family') == 'smc' and result['test'] in ('bulk', 'rr'):
+    if result.get('family') == 'smc' and result['test'] in ('bulk', 'rr', 'oneway'):
         limit = max(20, result['bytes'] // BYTES_PER_SEGMENT)
         if result['tcp_segs'] > limit:
             return f'sent {result["tcp_segs"]} TCP segments: its data did not go over SMC'
