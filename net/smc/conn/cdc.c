@@ -10,6 +10,7 @@
  */
 
 #include <linux/percpu.h>
+#include <linux/sched/clock.h>
 
 #include "../trace.h"
 #include "../work.h"
@@ -20,6 +21,10 @@
 #define HOLD_LARGEST		SZ_4K
 #define HOLD_LARGEST_SPARING	SZ_32K
 #define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
+
+/* Two small writes of a stream are less than this apart; so many are held in FLUSH_TIME */
+#define STREAM_GAP	(50 * NSEC_PER_USEC)
+#define STREAM_WRITES	4
 
 /* Nested kicks that run at once on one CPU */
 #define KICK_DEPTH_MAX	3
@@ -117,19 +122,38 @@ void smc_cdc_kick(struct smc_conn *conn)
 }
 
 /*
- * May the announcement of @bytes be delayed (R-SND-02, R-SND-03)? As with Nagle's algorithm, only
- * for small writes while the peer has not consumed earlier announced bytes. Half of the ring, or
- * net.smc.autocorking_size if that is smaller, limits the delayed bytes. They are announced with
- * the next post, after FLUSH_TIME, or by smc_cdc_flush() when the program polls or waits.
+ * Does a small write follow another one at once, or the end of what was held, or a wait for space?
+ * That the peer has not confirmed earlier bytes does not tell that it is late: a reader that has
+ * read all and sleeps confirms nothing until its window is small.
  */
-static bool may_hold(const struct smc_conn *conn, u32 bytes, u8 flags)
+static bool is_in_stream(struct smc_conn_tx *tx)
+{
+	u64 now = local_clock(), before = READ_ONCE(tx->stream_at);
+
+	WRITE_ONCE(tx->stream_at, now);
+	return now - before < STREAM_GAP;
+}
+
+/*
+ * May the announcement of @bytes be delayed (R-SND-02, R-SND-03)? As with Nagle's algorithm, only
+ * for small writes while the peer has not confirmed earlier announced bytes; and only in a stream
+ * of them, so a message that comes alone does not wait. Half of the ring, or
+ * net.smc.autocorking_size if that is smaller, limits the delayed bytes. They are announced with
+ * the next post, after FLUSH_TIME, or by smc_cdc_flush() when the program polls or waits, or at the
+ * end of a large write.
+ */
+static bool may_hold(struct smc_conn *conn, u32 bytes, u8 flags)
 {
 	u32 largest = conn->transport->sparing ? HOLD_LARGEST_SPARING : HOLD_LARGEST;
-	const struct smc_conn_tx *tx = &conn->tx;
+	struct smc_conn_tx *tx = &conn->tx;
+	bool is_full = tx->held + bytes >= tx->hold_most;
 
-	return READ_ONCE(tx->coalesce) && bytes <= largest && !flags &&
-	       tx->produced - tx->consumed > bytes + tx->held &&
-	       tx->held + bytes < tx->hold_most;
+	if (!READ_ONCE(tx->coalesce) || bytes > largest || bytes >= tx->hold_most || flags ||
+	    tx->produced - tx->consumed <= bytes + tx->held)
+		return false;
+	if (tx->held && !is_full)
+		return true;	/* the clock is read once or twice for all that is held */
+	return is_in_stream(tx) && !is_full;
 }
 
 /*
@@ -149,15 +173,34 @@ static void hold_bytes(struct smc_conn *conn, u32 bytes)
 	bool first = !conn->tx.held;
 
 	WRITE_ONCE(conn->tx.held, conn->tx.held + bytes);
+	conn->tx.held_writes = first ? 1 : conn->tx.held_writes + 1;
 	if (first)
 		start_flush(conn);
+}
+
+static void flush_held(struct smc_conn *conn, bool time_is_over)
+{
+	struct smc_conn_tx *tx = &conn->tx;
+	bool posted = false;
+
+	if (!READ_ONCE(tx->held) && !READ_ONCE(conn->rx.owed))
+		return;
+	spin_lock_bh(&conn->lock);
+	/* The next write goes on with the stream, if it comes at once */
+	if (time_is_over && tx->held && tx->held_writes >= STREAM_WRITES)
+		WRITE_ONCE(tx->stream_at, local_clock());
+	if ((tx->held || conn->rx.owed) && !conn->freeing)
+		posted = smc_cdc_post(conn);
+	spin_unlock_bh(&conn->lock);
+	if (posted)
+		smc_cdc_kick(conn);
 }
 
 static enum hrtimer_restart flush_timer(struct hrtimer *timer)
 {
 	/* Paired with the barrier in start_flush() */
 	smp_mb();
-	smc_cdc_flush(container_of(timer, struct smc_conn, tx.flush));
+	flush_held(container_of(timer, struct smc_conn, tx.flush), true);
 	return HRTIMER_NORESTART;
 }
 
@@ -172,16 +215,7 @@ void smc_cdc_init(struct smc_conn *conn)
 /* Announce delayed bytes and cursors. Contexts as for smc_cdc_kick(). Does not sleep. */
 void smc_cdc_flush(struct smc_conn *conn)
 {
-	bool posted = false;
-
-	if (!READ_ONCE(conn->tx.held) && !READ_ONCE(conn->rx.owed))
-		return;
-	spin_lock_bh(&conn->lock);
-	if ((conn->tx.held || conn->rx.owed) && !conn->freeing)
-		posted = smc_cdc_post(conn);
-	spin_unlock_bh(&conn->lock);
-	if (posted)
-		smc_cdc_kick(conn);
+	flush_held(conn, false);
 }
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Send: copy data from the program to the ring: the peer's, or over SMC-R this end's send buffer */
 
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 
@@ -213,10 +214,15 @@ void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out)
 /* The ring is full: tell the peer, and wait if the call may wait */
 static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
 {
+	int err;
+
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
 	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
 	WRITE_ONCE(conn->tx.full_at, conn->tx.produced);
-	return wait_for_space(conn, timeo);
+	err = wait_for_space(conn, timeo);
+	/* The rest may be held if it is small (is_in_stream()): the reader has much to read */
+	WRITE_ONCE(conn->tx.stream_at, local_clock());
+	return err;
 }
 
 /**
@@ -233,6 +239,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = conn->sk;
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	bool waited = false, flush = false;
 	int copied = 0;
 	int err = 0;
 
@@ -253,6 +260,7 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 			err = wait_ring_full(conn, msg, &timeo);
 			if (err)
 				break;
+			waited = true;
 			continue;
 		}
 		bytes = copy_in(conn, &msg->msg_iter, min_t(size_t, space, msg_data_left(msg)));
@@ -260,6 +268,8 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 			err = -EFAULT;
 			break;
 		}
+		flush = copied && !waited;	/* the last piece may be small, not the write */
+		waited = false;
 		copied += bytes;
 		local_bh_disable();
 		smc_cdc_produced(conn, bytes, msg_data_left(msg) && bytes == smc_tx_space(conn),
@@ -269,6 +279,8 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 
 	if (!copied)
 		return err ? get_stream_error(conn, msg, err) : 0;
+	if (flush)
+		smc_cdc_flush(conn);
 	smc_conn_count(conn, SMC_STAT_TX_BYTES, copied);
 	trace_sent(conn, copied);
 	return copied;

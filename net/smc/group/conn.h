@@ -109,6 +109,9 @@ struct smc_conn_rx {
  * @coalesce: the announcement of small writes may be delayed (Nagle)
  * @hold_most: upper limit of @held; constant
  * @held: bytes produced and not announced yet; conn->lock
+ * @held_writes: how many writes @held is of, if it is not 0; conn->lock
+ * @stream_at: local_clock() at the last sign of a stream of writes, see is_in_stream(); written
+ *	under conn->lock or the socket lock
  * @flush: timer that announces @held and @owed
  * @urgent_hold: the peer has not consumed the urgent byte; data behind it is not announced;
  *	conn->lock
@@ -141,6 +144,8 @@ struct smc_conn_tx {
 	bool coalesce;
 	u32 hold_most;
 	u32 held;
+	u32 held_writes;
+	u64 stream_at;
 	struct hrtimer flush;
 	bool urgent_hold;
 	u32 urgent_end;

@@ -3,12 +3,15 @@
 """
 usage: sysctls.py TRACEFS
 
-net.smc.*: names, defaults, ranges, one set for each namespace; and what autocorking_size does.
+net.smc.*: names, defaults, ranges, one set for each namespace; and which writes autocorking_size
+delays.
 """
 
 import ctypes
 import os
+import re
 import sys
+import time
 from pathlib import Path
 
 import nl
@@ -107,33 +110,71 @@ class Message(ctypes.Structure):
                 ('tail', ctypes.c_uint)]
 
 
-def must_send(sock):
-    """Many small writes in one call, so that little time passes between them."""
-    vector = Vector(b'0123456789', 10)
-    batch = (Message * WRITES)(*[Message(vector=ctypes.pointer(vector), vectors=1)
-                                 for _ in range(WRITES)])
-    equal('all is written', smc.LIBC.sendmmsg(sock.fileno(), batch, WRITES, 0), WRITES)
+def must_send(sock, sizes=(10,) * WRITES):
+    """Many writes in one call, so that little time passes between them."""
+    vectors = {size: Vector(bytes(size), size) for size in set(sizes)}
+    batch = (Message * len(sizes))(*[Message(vector=ctypes.pointer(vectors[size]), vectors=1)
+                                     for size in sizes])
+    equal('all is written', smc.LIBC.sendmmsg(sock.fileno(), batch, len(sizes), 0), len(sizes))
 
 
-def messages(size):
-    """How many control messages many small writes lead to, of which the reader reads nothing."""
-    smc.sysctl('autocorking_size', size)
+def messages(write):
+    """The control messages of a writer, of which the reader reads nothing: lines of the trace."""
     pair = smc.Pair()
     event = TRACING / 'events' / 'smc' / 'smc_cdc' / 'enable'
     (TRACING / 'trace').write_text('', encoding='ascii')
     event.write_text('1', encoding='ascii')
-    must_send(pair.client)
+    write(pair.client)
     event.write_text('0', encoding='ascii')
     lines = (TRACING / 'trace').read_text(encoding='ascii').splitlines()
     pair.close()
-    return sum(' smc_cdc: ' in line and ' sent ' in line for line in lines)
+    return [line for line in lines if ' smc_cdc: ' in line and ' sent ' in line]
 
 
 def autocorking():
-    equal('without it each write is announced', messages(0), WRITES)
-    some = messages(TABLE['autocorking_size'][0])
+    smc.sysctl('autocorking_size', 0)
+    equal('without it each write is announced', len(messages(must_send)), WRITES)
+    smc.sysctl('autocorking_size', TABLE['autocorking_size'][0])
+    some = len(messages(must_send))
     check('with it many are announced at once', 0 < some < WRITES, some)
     print(f'# {WRITES} writes, {some} messages')
 
 
-run(names, ranges, namespaces, autocorking)
+def send_slowly(sock):
+    for _ in range(20):
+        sock.sendall(b'0123456789')
+        time.sleep(0.002)
+
+
+def send_pieces(sock):
+    """
+    The kernel copies pieces of 128 KiB. Just before there are two small writes, and for the second
+    the kernel reads the clock. The timer has time to announce what is held.
+    """
+    for _ in range(2):
+        must_send(sock, (10, 10, (128 << 10) + 10))
+        time.sleep(0.002)
+
+
+def send_bursts(sock):
+    """Ten of them, because a clock tick may be between the writes of one."""
+    for _ in range(10):
+        must_send(sock)
+        time.sleep(0.002)
+
+
+def late(lines):
+    """Messages that the timer has sent, in softirq: the third of the flags is an "s"."""
+    return [line for line in lines if re.search(r'\] ..[sS]', line)]
+
+
+def nothing_waits_alone():
+    """The first small write of a burst, and the end of a large write, are announced at once."""
+    lines = messages(send_slowly)
+    equal('each of some single writes is announced', len(lines), 20)
+    equal('none of them by the timer', late(lines), [])
+    equal('nor the end of a large write', late(messages(send_pieces)), [])
+    check('the timer announces the end of a burst', late(messages(send_bursts)))
+
+
+run(names, ranges, namespaces, autocorking, nothing_waits_alone)
