@@ -18,7 +18,7 @@
 #include "conn.h"
 
 /* Larger writes are announced at once; the second value is for transports that are @sparing */
-#define HOLD_LARGEST		SZ_4K
+#define HOLD_LARGEST		SMC_TRY_MAX
 #define HOLD_LARGEST_SPARING	SZ_32K
 #define FLUSH_TIME	ns_to_ktime(200 * NSEC_PER_USEC)
 

@@ -138,6 +138,9 @@ def autocorking():
     some = len(messages(must_send))
     check('with it many are announced at once', 0 < some < WRITES, some)
     print(f'# {WRITES} writes, {some} messages')
+    some = len(messages(lambda sock: must_send(sock, (16000,) * 30)))
+    check('so are records of TLS', 0 < some < 30, some)
+    print(f'# 30 writes of 16,000 bytes, {some} messages')
 
 
 def send_slowly(sock):

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -13,6 +14,7 @@
 #include "pair.h"
 
 #define FILE_BYTES	(300 * 1000)
+#define ACCESS_AROUND	65536UL
 
 static int pattern_file(void)
 {
@@ -28,6 +30,46 @@ static int pattern_file(void)
 static void fill_pipe(int fd, const char *text)
 {
 	EQ(write(fd, text, strlen(text)), strlen(text));
+}
+
+static char *map(int flags, int file)
+{
+	char *memory = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, flags, file, 0);
+
+	TRUE(memory != MAP_FAILED);
+	return memory;
+}
+
+/* A first access brings in the pages around it, but not beyond such an address */
+static char *next_boundary(char *memory)
+{
+	return (char *)(((uintptr_t)memory + 2 * ACCESS_AROUND - 1) & -ACCESS_AROUND);
+}
+
+/*
+ * Calls of all sizes for which a short way is taken, or just not. The second half of the program's
+ * memory is not there: the call begins again. The ring ends within some of them.
+ */
+TEST(memory_half_absent)
+{
+	char *from = map(MAP_SHARED, pattern_file()), *to = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	int fd[2];
+	size_t len;
+
+	pair_with_buffers(fd, 65536);
+	for (len = 100; len < 25000; len += 937) {
+		char *source = next_boundary(from) - len / 2, *target = next_boundary(to) - len / 2;
+
+		OK(madvise(from, FILE_BYTES, MADV_DONTNEED));
+		OK(madvise(to, FILE_BYTES, MADV_DONTNEED));
+		(void)*(volatile char *)source;
+		memset(target, 1, len / 2);
+		EQ(send(fd[0], source, len, 0), len);
+		recv_all(fd[1], target, len);
+		pattern_check(target, len, source - from);
+	}
+	OK(munmap(from, FILE_BYTES));
+	OK(munmap(to, FILE_BYTES));
 }
 
 TEST(splice_out)

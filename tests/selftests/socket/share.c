@@ -227,7 +227,7 @@ static void count_bytes(void *arg)
 /* Every byte goes to exactly one reader; all see the end */
 TEST(several_readers)
 {
-	static uint8_t buf[10000];
+	static uint8_t buf[20000];
 	struct byte_counter c[THREADS] = {};
 	uint64_t bytes = 0, sum = 0;
 	int fd[2], i;

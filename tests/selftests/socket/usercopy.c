@@ -16,7 +16,7 @@
 #include "usercopy.h"
 
 #define SHORT	16	/* bytes of a small transfer */
-#define LONG	8192	/* bytes in front of the page, in a transfer that no short cut takes */
+#define LONG	20000	/* bytes in front of the page, in a transfer that no short cut takes */
 
 static const int one = 1, int_len = sizeof(int), all_len = sizeof(struct sockaddr_storage);
 static const struct sock_filter accept_all = BPF_STMT(BPF_RET | BPF_K, ~0U);
