@@ -49,6 +49,7 @@ TABLE = {
     'buffer_limit': (0, 0, MOST),
 }
 WRITES = 1000
+PIECES = 10, 10, (128 << 10) + 10
 
 
 def defaults():
@@ -138,9 +139,9 @@ def autocorking():
     some = len(messages(must_send))
     check('with it many are announced at once', 0 < some < WRITES, some)
     print(f'# {WRITES} writes, {some} messages')
-    some = len(messages(lambda sock: must_send(sock, (16000,) * 30)))
-    check('so are records of TLS', 0 < some < 30, some)
-    print(f'# 30 writes of 16,000 bytes, {some} messages')
+    some = len(messages(lambda sock: must_send(sock, (5000,) * 60)))
+    check('so are writes of 5,000 bytes', 0 < some < 60, some)
+    print(f'# 60 writes of 5,000 bytes, {some} messages')
 
 
 def send_slowly(sock):
@@ -155,7 +156,7 @@ def send_pieces(sock):
     the kernel reads the clock. The timer has time to announce what is held.
     """
     for _ in range(2):
-        must_send(sock, (10, 10, (128 << 10) + 10))
+        must_send(sock, PIECES)
         time.sleep(0.002)
 
 
@@ -176,7 +177,10 @@ def nothing_waits_alone():
     lines = messages(send_slowly)
     equal('each of some single writes is announced', len(lines), 20)
     equal('none of them by the timer', late(lines), [])
-    equal('nor the end of a large write', late(messages(send_pieces)), [])
+    # The timer may announce the small ones while the kernel copies the large one
+    equal('nor the end of a large write', [line for line in late(messages(send_pieces))
+                                           for writes in (1, 2)
+                                           if f' producer={writes * sum(PIECES)} ' in line], [])
     check('the timer announces the end of a burst', late(messages(send_bursts)))
 
 
