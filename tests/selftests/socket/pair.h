@@ -149,6 +149,11 @@ void set_timeout(int fd, int name, int milliseconds);
 int socket_error(int fd);
 short events_now(int fd);		/* all of poll()'s answer, without waiting */
 short wait_events(int fd, short events);	/* waits for one of them; the answer */
+/*
+ * The peer has reset the connection. Over SMC, its message may come before TCP's RST. Then the RST
+ * sets the error again if SO_ERROR alone has taken it.
+ */
+void wait_reset(int fd);
 void wait_amount(int fd, int bytes);	/* until FIONREAD says so */
 void socket_buffers(int fd, int bytes);
 void drop_segments(int fd);	/* by a filter: TCP gets nothing any more */

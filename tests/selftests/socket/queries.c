@@ -220,17 +220,6 @@ static void reset_end(int *fd)
 	close_end(fd);
 }
 
-/*
- * The peer has reset the connection. Over SMC, its message may come before TCP's RST. Then the RST
- * sets the error again if SO_ERROR alone has taken it.
- */
-static void wait_reset(int fd)
-{
-	wait_events(fd, POLLERR);
-	while (tcp_state(fd) != TCP_CLOSE)
-		pause_briefly();
-}
-
 /* TCP chooses another sequence number, and then counts bytes that do not exist */
 #define COUNTS_OF_DISCONNECTED	(1 << UNSENT | 1 << SIOCOUTQ_BYTES | 1 << SIOCOUTQNSD_BYTES)
 

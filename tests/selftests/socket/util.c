@@ -274,7 +274,22 @@ short wait_events(int fd, short events)
 		FAIL("waited in vain for events 0x%x; there are 0x%x", events, events_now(fd));
 	if (now_ms() - start >= WAIT_MS)
 		FAIL("nobody told of events 0x%x", pfd.revents);
+	/* poll() returns for POLLHUP and POLLERR, too: after shutdown() of both, at once */
+	while (!(pfd.revents & events)) {
+		if (now_ms() - start >= WAIT_MS)
+			FAIL("waited in vain for events 0x%x; there are 0x%x", events,
+			     events_now(fd));
+		pause_briefly();
+		OK(poll(&pfd, 1, 0));
+	}
 	return events_now(fd);
+}
+
+void wait_reset(int fd)
+{
+	wait_events(fd, POLLERR);
+	while (tcp_state(fd) != TCP_CLOSE)
+		pause_briefly();
 }
 
 void wait_amount(int fd, int bytes)
