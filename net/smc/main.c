@@ -11,6 +11,7 @@
 #include "conn/conn.h"
 #include "group/group.h"
 #include "group/path.h"
+#include "handshake/pair.h"
 #include "ism/loopback.h"
 #include "ism/transport.h"
 #include "net.h"
@@ -57,6 +58,7 @@ static int __init smc_init(void)
 	if (err)
 		goto err_transport;
 	smc_caller_work_init();
+	smc_pair_init();
 	err = smc_attach_init();
 	if (err)
 		goto err_transport;

@@ -12,6 +12,7 @@ static const char * const names[SMC_OBJECT_MAX] = {
 	[SMC_OBJECT_SOCK]	= "sock",
 	[SMC_OBJECT_CONN]	= "conn",
 	[SMC_OBJECT_HANDSHAKE]	= "handshake",
+	[SMC_OBJECT_PAIR]	= "pair",
 	[SMC_OBJECT_GROUP]	= "lgr",
 	[SMC_OBJECT_DMB]	= "dmb",
 	[SMC_OBJECT_LINK]	= "link",

@@ -21,4 +21,5 @@ pure-tests-y += select_test.o
 pure-tests-y += topology_test.o
 
 # Suites which need a kernel; they include the source they test.
+kernel-tests-y += pair_test.o
 kernel-tests-y += pnet_test.o
