@@ -124,9 +124,10 @@ static bool is_in_own_cgroup(const struct smc_sock *smc)
 	return is_own;
 }
 #else
+/* Without the cpu controller no cgroup has a quota */
 static bool is_in_own_cgroup(const struct smc_sock *smc)
 {
-	return !IS_ENABLED(CONFIG_CGROUPS);
+	return !IS_ENABLED(CONFIG_CGROUP_SCHED);
 }
 #endif
 
