@@ -77,22 +77,24 @@ DEFINE_EVENT(smc_message, smc_rx_recvmsg,
 	TP_ARGS(sk, len, device)
 );
 
-/* A CLC message; the type is an enum smc_clc_type */
+/* A CLC message, through TCP or through memory; the type is an enum smc_clc_type */
 TRACE_EVENT(smc_clc,
-	TP_PROTO(const struct sock *sk, bool sent, u8 type),
-	TP_ARGS(sk, sent, type),
+	TP_PROTO(const struct sock *sk, bool sent, u8 type, bool memory),
+	TP_ARGS(sk, sent, type, memory),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
 		__field(bool, sent)
 		__field(u8, type)
+		__field(bool, memory)
 	),
 	TP_fast_assign(
 		__entry->sk = sk;
 		__entry->sent = sent;
 		__entry->type = type;
+		__entry->memory = memory;
 	),
-	TP_printk("sk=%p %s type=%u", __entry->sk, __entry->sent ? "sent" : "received",
-		  __entry->type)
+	TP_printk("sk=%p %s type=%u memory=%u", __entry->sk,
+		  __entry->sent ? "sent" : "received", __entry->type, __entry->memory)
 );
 
 /* End of a handshake; the outcome is an enum smc_outcome */

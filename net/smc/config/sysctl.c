@@ -60,6 +60,15 @@ static struct ctl_table template[] = {
 		.extra2		= &day,
 	},
 	{
+		.procname	= "handshake_in_memory",
+		.data		= (void *)offsetof(struct smc_knobs, handshake_in_memory),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
 		.procname	= "idle_timeout",
 		.data		= (void *)offsetof(struct smc_knobs, idle_timeout[SMC_MODE_D]),
 		.maxlen		= sizeof(int),
@@ -252,6 +261,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	knobs->rmem = SMC_BUFFER_MAX;
 	knobs->smcr_rmem = SZ_256K;
 	knobs->handshake_timeout = 6;
+	knobs->handshake_in_memory = 1;
 	knobs->idle_timeout[SMC_MODE_D] = 2;
 	knobs->idle_timeout[SMC_MODE_R] = 600;
 	knobs->variants = all_variants;

@@ -18,6 +18,7 @@ struct smc_share;
  * @rmem: receive buffer size of sockets without SO_RCVBUF, bytes
  * @smcr_rmem: limit of the receive buffer of an SMC-R connection, bytes
  * @handshake_timeout: timeout for one handshake message, seconds
+ * @handshake_in_memory: the messages of a handshake within this kernel go through memory
  * @idle_timeout: lifetime of a link group without connections, seconds, by enum smc_mode
  * @variants: set of enum smc_variant that may be used
  * @max_conns: connections per link group of SMC-R that a client proposes; limit of a server
@@ -45,6 +46,7 @@ struct smc_knobs {
 	int rmem;
 	int smcr_rmem;
 	int handshake_timeout;
+	int handshake_in_memory;
 	int idle_timeout[SMC_MODES];
 	int variants;
 	int max_conns;

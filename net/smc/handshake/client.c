@@ -13,7 +13,9 @@
 
 #include <net/ipv6.h>
 
+#include "../compat/compat.h"
 #include "../conn/conn.h"
+#include "../trace.h"
 #include "handshake.h"
 
 /* SMC-D version 2 needs a user EID or the system EID */
@@ -114,21 +116,48 @@ static enum smc_outcome decline_at_once(struct smc_handshake *hs, u32 reason)
 						    outcome;
 }
 
+/*
+ * Offer the Proposal to a server in this kernel. The ACK is the third segment of the TCP
+ * connection, in place of a segment with the Proposal, and lets TCP create the server's end.
+ */
+static bool offer_in_memory(struct smc_handshake *hs)
+{
+	const struct smc_pair_key key = smc_handshake_pair_key(hs);
+
+	if (!(hs->client.sent.proposal.offers & SMC_VARIANT_D2) ||
+	    !READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))
+		return false;
+	hs->pair = smc_pair_offer(hs->conn, &key, &hs->client.sent);
+	if (!hs->pair)
+		return false;
+	trace_smc_clc(hs->conn->sk, true, SMC_CLC_PROPOSAL, true);
+	smc_compat_send_ack(hs->tcp);
+	return true;
+}
+
+/* Return: the new state of the handshake. */
+static enum smc_outcome send_proposal(struct smc_handshake *hs)
+{
+	int err = smc_handshake_send(hs, &hs->client.sent);
+
+	return err ? smc_handshake_fail(hs, err) : SMC_PENDING;
+}
+
 /**
- * smc_client_propose() - send the Proposal
+ * smc_client_propose() - send the Proposal, or offer it in memory
  * @hs: the handshake
+ * @may_offer: it may be offered in memory
  *
  * No group or buffer is allocated yet (R-CLC-20). A client that has nothing to offer sends a
  * Decline instead of the Proposal (R-CLC-29).
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_client_propose(struct smc_handshake *hs)
+enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
 {
 	struct smc_clc_proposal *proposal = &hs->client.sent.proposal;
 	struct smc_local local = {};
 	u32 reason;
-	int err;
 
 	reason = smc_handshake_excluded(hs->tcp);
 	if (reason)
@@ -140,11 +169,23 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 				       SMC_REASON_NO_DEVICE);
 
 	hs->client.sent.type = SMC_CLC_PROPOSAL;
-	err = smc_handshake_send(hs, &hs->client.sent);
-	if (err)
-		return smc_handshake_fail(hs, err);
 	hs->version = proposal->offers & SMC_VARIANTS_V2 ? 2 : 1;
-	return smc_handshake_expect(hs, SMC_CLC_ACCEPT);
+	smc_handshake_expect(hs, SMC_CLC_ACCEPT);
+	hs->is_offered = may_offer && offer_in_memory(hs);
+	return hs->is_offered ? SMC_PENDING : send_proposal(hs);
+}
+
+/**
+ * smc_client_unpair() - the offer is withdrawn: send the Proposal through TCP
+ * @hs: the handshake
+ *
+ * Return: the new state of the handshake.
+ */
+enum smc_outcome smc_client_unpair(struct smc_handshake *hs)
+{
+	smc_pair_leave(hs->pair, SMC_CLIENT);
+	hs->pair = NULL;
+	return send_proposal(hs);
 }
 
 /* Index of the port that the Proposal named for this variant of SMC-R */

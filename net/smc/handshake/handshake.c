@@ -77,6 +77,8 @@ void smc_handshake_free(struct smc_handshake *hs)
 		smc_candidates_put(transport, &hs->candidates[mode]);
 		smc_transport_put(transport);
 	}
+	if (hs->pair)
+		smc_pair_leave(hs->pair, hs->conn->role);
 	if (hs->in != hs->small)
 		kfree(hs->in);
 	this_cpu_dec(hs->conn->sn->stats->handshakes);
@@ -111,11 +113,14 @@ void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 {
 	u8 buf[SMC_CLC_BUILD_MAX] __uninitialized;	/* smc_clc_build() writes what is sent */
-	int len = smc_clc_build(msg, buf, sizeof(buf));
+	int len;
 
+	trace_smc_clc(hs->conn->sk, true, msg->type, hs->pair);
+	if (hs->pair)
+		return smc_pair_send(hs->pair, hs->conn->role, msg);
+	len = smc_clc_build(msg, buf, sizeof(buf));
 	if (WARN_ON_ONCE(len < 0))
 		return len;
-	trace_smc_clc(hs->conn->sk, true, msg->type);
 	return smc_handshake_write(hs->tcp, buf, len);
 }
 
@@ -394,7 +399,7 @@ enum smc_outcome smc_handshake_settle(struct smc_handshake *hs)
 
 static enum smc_outcome handle_message(struct smc_handshake *hs, const struct smc_clc *msg)
 {
-	trace_smc_clc(hs->conn->sk, false, msg->type);
+	trace_smc_clc(hs->conn->sk, false, msg->type, hs->pair);
 	if (msg->type == SMC_CLC_DECLINE)
 		return handle_decline(hs, &msg->decline);
 	/* Simultaneous open, or a socket connected to itself: two clients and no server */
@@ -546,19 +551,51 @@ static enum smc_outcome run_step(struct smc_handshake *hs, bool *more)
 	}
 }
 
+/*
+ * The sequence numbers of the first bytes of both ends, as long as none is sent. Within this kernel
+ * only the two ends of one TCP connection have the same ones, unless a peer has chosen its own.
+ */
+struct smc_pair_key smc_handshake_pair_key(const struct smc_handshake *hs)
+{
+	const struct tcp_sock *tp = tcp_sk(hs->tcp);
+	bool is_client = hs->conn->role == SMC_CLIENT;
+
+	return (struct smc_pair_key){
+		.client = is_client ? tp->snd_una : tp->rcv_nxt,
+		.server = is_client ? tp->rcv_nxt : tp->snd_una,
+	};
+}
+
 /**
  * smc_handshake_start() - start the handshake: TCP is connected, and both SYNs announced SMC
  * @hs: the handshake
+ * @may_offer: client: the server is probably in this kernel, and the caller will call
+ *	smc_handshake_withdraw() before it waits for the server
  *
  * The socket lock is held. May sleep, but does not wait for the peer.
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_handshake_start(struct smc_handshake *hs)
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer)
 {
 	if (hs->conn->role == SMC_CLIENT)
-		return smc_client_propose(hs);
+		return smc_client_propose(hs, may_offer);
+	smc_server_claim(hs);
 	return smc_handshake_expect(hs, SMC_CLC_PROPOSAL);
+}
+
+/**
+ * smc_handshake_withdraw() - send the Proposal through TCP if no server has claimed the offer of it
+ * @hs: the handshake, with @hs->is_offered
+ *
+ * The socket lock is held. Does not wait for the peer.
+ *
+ * Return: SMC_PENDING or SMC_FAILED.
+ */
+enum smc_outcome smc_handshake_withdraw(struct smc_handshake *hs)
+{
+	hs->is_offered = false;
+	return smc_pair_withdraw(hs->pair) ? smc_client_unpair(hs) : SMC_PENDING;
 }
 
 /**

@@ -13,6 +13,7 @@
 
 #include "../group/conn.h"
 #include "../group/group.h"
+#include "pair.h"
 #include "select.h"
 
 /**
@@ -60,6 +61,8 @@ enum smc_phase {
  * struct smc_handshake - a handshake in progress
  * @conn: the future SMC connection
  * @tcp: its TCP connection; only the handshake reads from it and writes to it
+ * @pair: messages go through it in place of @tcp; NULL if they go through @tcp
+ * @is_offered: client: the Proposal is in @pair, and smc_handshake_withdraw() is due
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
  * @since: jiffies when the current wait began
@@ -94,6 +97,8 @@ enum smc_phase {
 struct smc_handshake {
 	struct smc_conn *conn;
 	struct sock *tcp;
+	struct smc_pair *pair;
+	bool is_offered;
 	enum smc_phase phase;
 	u8 expected;
 	unsigned long since;
@@ -129,8 +134,9 @@ struct smc_handshake {
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp);
 gfp_t smc_handshake_gfp(const struct smc_conn *conn);
 void smc_handshake_free(struct smc_handshake *hs);
-enum smc_outcome smc_handshake_start(struct smc_handshake *hs);
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
+enum smc_outcome smc_handshake_withdraw(struct smc_handshake *hs);
 
 /* Which kind of device serves a variant */
 static inline enum smc_mode smc_variant_mode(u8 variant)
@@ -148,6 +154,7 @@ enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase ph
 enum smc_outcome smc_handshake_settle(struct smc_handshake *hs);
 u32 smc_handshake_excluded(struct sock *tcp);
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg);
+struct smc_pair_key smc_handshake_pair_key(const struct smc_handshake *hs);
 void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
 				 struct smc_clc_first_contact *out);
 
@@ -167,10 +174,12 @@ int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 
 /* client.c, server.c: one function for each message or answer that can arrive */
 bool smc_client_syns_crossed(const struct sock *tcp);
-enum smc_outcome smc_client_propose(struct smc_handshake *hs);
+enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer);
+enum smc_outcome smc_client_unpair(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_clc_accept *accept);
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs);
 enum smc_outcome smc_client_opened(struct smc_handshake *hs);
+void smc_server_claim(struct smc_handshake *hs);
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs,
 				     const struct smc_clc_proposal *proposal);
 enum smc_outcome smc_server_join(struct smc_handshake *hs);

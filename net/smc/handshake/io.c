@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CLC messages over the TCP connection: read exactly one message, write one message. Bytes that
- * follow a message stay in TCP's receive queue: they may be application data (R-CLC-26).
+ * follow a message stay in TCP's receive queue: they may be application data (R-CLC-26). An end
+ * that is in a pair reads no byte: its messages come through memory.
  */
 
 #include <linux/slab.h>
@@ -176,6 +177,25 @@ static bool is_complete(const struct smc_handshake *hs)
 	       hs->have == hs->header.length;
 }
 
+/*
+ * The peer sends no byte through TCP. It may reset TCP, also after it has left the pair. As long as
+ * the offer is not claimed, there is no such peer.
+ *
+ * This kernel builds no message that its parser refuses, so @hs->header is not needed.
+ */
+static int receive_in_memory(struct smc_handshake *hs, struct smc_clc *msg)
+{
+	int err = smc_pair_receive(hs->pair, hs->conn->role, msg);
+	int tcp_err;
+
+	if ((err != -EAGAIN && err != -ENODATA) || hs->is_offered)
+		return err;
+	if (tcp_inq(hs->tcp))
+		return -EBADMSG;
+	tcp_err = error_when_empty(hs->tcp);
+	return tcp_err == -EAGAIN ? err : tcp_err;
+}
+
 /**
  * smc_handshake_receive() - read the next message as far as it has arrived
  * @hs: the handshake
@@ -191,6 +211,8 @@ int smc_handshake_receive(struct smc_handshake *hs, struct smc_clc *msg)
 {
 	int err;
 
+	if (hs->pair)
+		return receive_in_memory(hs, msg);
 	while (!is_complete(hs)) {
 		err = hs->header_error ?: read_segments(hs);
 		if (!err)

@@ -15,6 +15,15 @@
 #include "../conn/conn.h"
 #include "handshake.h"
 
+/* Is the client in this kernel, and has it offered its Proposal in memory? */
+void smc_server_claim(struct smc_handshake *hs)
+{
+	const struct smc_pair_key key = smc_handshake_pair_key(hs);
+
+	if (READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))
+		hs->pair = smc_pair_claim(hs->conn, &key);
+}
+
 static void test_reach_d(const struct smc_handshake *hs, const struct smc_clc_proposal *proposal,
 			 struct smc_local *local)
 {

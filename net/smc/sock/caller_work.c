@@ -84,6 +84,7 @@ void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *so
 	unsigned long flags;
 
 	work->collectors = NULL;
+	work->has_listener = false;
 	if (!sock->file || current->flags & PF_KTHREAD || has_low_priority(current))
 		return;
 	work->collectors = raw_cpu_ptr(&all_collectors);
@@ -144,22 +145,38 @@ static bool may_take_steps(const struct smc_sock *smc)
 	return is_of_own_user(smc) && is_in_own_cgroup(smc);
 }
 
-/* Would smc_caller_work_add() take the socket? It may decide otherwise. Any context. */
-bool smc_caller_work_takes(const struct smc_sock *smc)
+/* Would smc_caller_work_add() take the socket? With @note, note that it is a listening one */
+static bool find_taker(const struct smc_sock *smc, bool note)
 {
+	struct smc_caller_work *work = NULL;
 	struct smc_collectors *collectors;
 	unsigned long flags;
-	bool takes = false;
 
 	local_irq_save(flags);
 	collectors = this_cpu_ptr(&all_collectors);
 	if (!list_empty(&collectors->list)) {
 		spin_lock(&collectors->lock);
-		takes = find_collector(collectors) && may_take_steps(smc);
+		work = find_collector(collectors);
+		if (work && !may_take_steps(smc))
+			work = NULL;
+		if (work && note)
+			work->has_listener = true;
 		spin_unlock(&collectors->lock);
 	}
 	local_irq_restore(flags);
-	return takes;
+	return work;
+}
+
+/* Would smc_caller_work_add() take the socket? It may decide otherwise. Any context. */
+bool smc_caller_work_takes(const struct smc_sock *smc)
+{
+	return find_taker(smc, false);
+}
+
+/* A SYN with the option has reached a listening socket, maybe on top of connect(). Any context. */
+void smc_caller_work_note_listener(const struct smc_sock *listener)
+{
+	find_taker(listener, true);
 }
 
 static void collect_sock(struct smc_caller_work *work, struct smc_sock *smc)

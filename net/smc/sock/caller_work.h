@@ -17,6 +17,8 @@ struct task_struct;
  * @task: the task
  * @socks: collected sockets; each has a reference
  * @left: how many more sockets the task may collect
+ * @has_listener: a SYN, probably that of the task, has reached a listening socket on top of it, and
+ *	the task may take the steps of that socket
  */
 struct smc_caller_work {
 	struct list_head entry;
@@ -24,12 +26,14 @@ struct smc_caller_work {
 	struct task_struct *task;
 	struct list_head socks;
 	unsigned int left;
+	bool has_listener;
 };
 
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock);
 bool smc_caller_work_is_pending(struct smc_caller_work *work);
 void smc_caller_work_end(struct smc_caller_work *work);
 bool smc_caller_work_takes(const struct smc_sock *smc);
+void smc_caller_work_note_listener(const struct smc_sock *listener);
 bool smc_caller_work_add(struct smc_sock *smc);
 bool smc_task_may_be_held(const struct task_struct *task);
 void smc_caller_work_init(void);

@@ -117,12 +117,14 @@ static struct smc_sock *get_attached_sock(struct sock *sk)
 
 /*
  * Call TCP's connect without waiting. If TCP connects, the caller is the stepper, and has a
- * reference to the struct in @out. If the connection cannot use SMC, @reason is set.
+ * reference to the struct in @out. If the connection cannot use SMC, @reason is set. From the SYN
+ * on, @work collects sockets.
  *
  * Return: 0, or the error of TCP.
  */
 static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
-			     u32 destination, struct smc_sock **out, u32 *reason)
+			     u32 destination, struct smc_sock **out, u32 *reason,
+			     struct smc_caller_work *work)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
@@ -139,6 +141,7 @@ static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int add
 	smc_syn_offer(smc);
 	smc_sock_change_stepper(smc, SMC_STEP_ENTER);
 	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
+	smc_caller_work_begin(work, sock);
 	err = __inet_stream_connect(sock, addr, addr_len, O_NONBLOCK, 0);
 	if (!err || err == -EINPROGRESS) {
 		sock->state = SS_CONNECTING;	/* until the handshake is over */
@@ -221,15 +224,22 @@ static void stop_collecting_work(struct sock *sk, struct smc_caller_work *work)
 /*
  * The server may be on this host: take its steps, which would need a kworker, and the steps of this
  * socket that follow from them. Another thread may disconnect meanwhile.
+ *
+ * If a SYN has reached a server whose steps this task may take, the handshake begins in memory. The
+ * server claims the offer in its first step, which this task takes; then it is too late.
  */
 static void step_both_ends(struct socket *sock, struct smc_sock *smc,
 			   struct smc_caller_work *work)
 {
-	smc_caller_work_begin(work, sock);
+	smc->may_offer = work->has_listener;
 	smc_connect_step(smc);	/* on the own host TCP is connected already */
-	while (smc_connect_is_under_way(smc) && smc_caller_work_is_pending(work)) {
+	smc->may_offer = false;
+	while (smc_connect_is_under_way(smc) &&
+	       (smc_caller_work_is_pending(work) || smc_connect_has_offer(smc))) {
 		stop_collecting_work(sock->sk, work);
 		smc_caller_work_begin(work, sock);
+		if (smc_connect_has_offer(smc))
+			smc_connect_withdraw(smc);
 		smc_connect_step(smc);
 	}
 }
@@ -249,7 +259,7 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 	destination = smc_destination_hash(sk, addr, addr_len);
 	reason = find_exclusion_reason(sk, addr, addr_len, destination);
 	if (!reason)
-		err = start_tcp_connect(sock, addr, addr_len, destination, &smc, &reason);
+		err = start_tcp_connect(sock, addr, addr_len, destination, &smc, &reason, work);
 	if (reason)
 		return connect_as_tcp(sock, addr, addr_len, flags, reason);
 	if (err)

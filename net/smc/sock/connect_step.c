@@ -173,7 +173,7 @@ enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 		return SMC_FAILED;
 	}
 	smc_sock_set_state(smc, SMC_SOCK_HANDSHAKE);
-	outcome = smc_handshake_start(smc->hs);
+	outcome = smc_handshake_start(smc->hs, smc->may_offer);
 	if (outcome != SMC_PENDING)
 		finish_handshake(smc, outcome);
 	return SMC_PENDING;
@@ -225,6 +225,24 @@ void smc_connect_step(struct smc_sock *smc)
 		check_tcp_connect(smc);
 	if (smc->state == SMC_SOCK_HANDSHAKE)
 		advance_handshake(smc, smc_handshake_step(smc->hs));
+}
+
+/* Has connect() to call smc_connect_withdraw() before it waits? The socket is locked. */
+bool smc_connect_has_offer(const struct smc_sock *smc)
+{
+	return smc->state == SMC_SOCK_HANDSHAKE && smc->hs->is_offered;
+}
+
+/*
+ * No server has claimed the offer of the Proposal: the Proposal goes through TCP. The socket is
+ * locked; the caller has a reference. May sleep, but not for the peer.
+ */
+void smc_connect_withdraw(struct smc_sock *smc)
+{
+	enum smc_outcome outcome = smc_handshake_withdraw(smc->hs);
+
+	if (outcome != SMC_PENDING)
+		finish_handshake(smc, outcome);
 }
 
 /**

@@ -65,6 +65,7 @@ enum smc_sock_state {
  * @users: the active socket, and system calls in @conn; the last user releases the memory of @conn
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
+ * @may_offer: connect(): the handshake may begin in memory; protected by the socket lock
  * @is_syn_unanswered: no answer to a client's SYNs came in time; the next ones have no option
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
@@ -110,6 +111,7 @@ struct smc_sock {
 	refcount_t users;
 	int rcvlowat;
 	bool limit_handshake;
+	bool may_offer;
 	bool is_syn_unanswered;
 	bool delays_acks;
 	bool stamp_ids;
@@ -302,6 +304,8 @@ void smc_sock_follow_nagle(struct smc_sock *smc);
 enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc);
 void smc_connect_start_timer(struct smc_sock *smc);
 void smc_connect_step(struct smc_sock *smc);
+bool smc_connect_has_offer(const struct smc_sock *smc);
+void smc_connect_withdraw(struct smc_sock *smc);
 void smc_connect_cancel(struct smc_sock *smc, int error);
 
 /* connect.c */

@@ -9,6 +9,7 @@
 
 #include "../compat/compat.h"
 #include "../wire/reason.h"
+#include "caller_work.h"
 #include "sock.h"
 
 /* Until a program that owns the socket has released it, or TCP has sent the second SYN */
@@ -146,7 +147,10 @@ static bool has_too_many_children(const struct smc_sock *listener)
 	       READ_ONCE(q->nr) > READ_ONCE(q->deferred) + READ_ONCE(q->backlog) / 2;
 }
 
-/* A kernel service that has taken the socket gets TCP connections. TCP calls this for each SYN. */
+/*
+ * A kernel service that has taken the socket gets TCP connections. TCP calls this for each SYN with
+ * the option. With TCP_DEFER_ACCEPT an ACK does not create a child.
+ */
 static bool is_handshake_congested(const struct sock *sk)
 {
 	const struct smc_sock *smc;
@@ -156,6 +160,8 @@ static bool is_handshake_congested(const struct sock *sk)
 	smc = smc_sk(sk);
 	congested = smc_sock_is_taken(sk) || may_give_away(sk) ||
 		    (smc && has_too_many_children(smc));
+	if (smc && !congested && !READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept))
+		smc_caller_work_note_listener(smc);
 	rcu_read_unlock();
 	return congested;
 }
@@ -166,7 +172,7 @@ static bool is_handshake_congested(const struct sock *sk)
  *
  * TCP's acknowledgements wait for the messages of the handshake, as with TCP_QUICKACK 0. Otherwise
  * TCP acknowledges each of the first segments of a connection at once. So the third segment of a
- * connection is the Proposal.
+ * connection is the Proposal, if that goes through TCP.
  */
 void smc_syn_offer(struct smc_sock *smc)
 {

@@ -41,6 +41,7 @@ TABLE = {
     'syn_retry_time': (60, 0, DAY),
     'smcr_traffic_class': (0, 0, 255),
     'handshake_timeout': (6, 1, DAY),
+    'handshake_in_memory': (1, 0, 1),
     'idle_timeout': (2, 1, DAY),
     'smcr_idle_timeout': (600, 1, DAY),
     'variants': (15, 0, 15),
