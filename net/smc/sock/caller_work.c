@@ -140,49 +140,62 @@ static bool is_of_own_user(const struct smc_sock *smc)
 	return uid_eq(uid, task_uid(current)) && uid_eq(uid, task_euid(current));
 }
 
-static bool may_take_steps(const struct smc_sock *smc)
-{
-	return is_of_own_user(smc) && is_in_own_cgroup(smc);
-}
+/* An answer of the task on top of which this runs, about a socket; see ask_task() */
+typedef bool (*answer_fn)(struct smc_caller_work *work, struct smc_sock *smc);
 
-/* Would smc_caller_work_add() take the socket? With @note, note that it is a listening one */
-static bool find_taker(const struct smc_sock *smc, bool note)
+/* Ask the task on top of which this runs. Return: its answer; false if it collects nothing */
+static __always_inline bool ask_task(answer_fn answer, struct smc_sock *smc)
 {
-	struct smc_caller_work *work = NULL;
 	struct smc_collectors *collectors;
+	struct smc_caller_work *work;
 	unsigned long flags;
+	bool yes = false;
 
 	local_irq_save(flags);
 	collectors = this_cpu_ptr(&all_collectors);
 	if (!list_empty(&collectors->list)) {
 		spin_lock(&collectors->lock);
 		work = find_collector(collectors);
-		if (work && !may_take_steps(smc))
-			work = NULL;
-		if (work && note)
-			work->has_listener = true;
+		yes = work && answer(work, smc);
 		spin_unlock(&collectors->lock);
 	}
 	local_irq_restore(flags);
-	return work;
+	return yes;
+}
+
+static bool may_take_steps(struct smc_caller_work *unused, struct smc_sock *smc)
+{
+	return is_of_own_user(smc) && is_in_own_cgroup(smc);
+}
+
+static bool note_listener(struct smc_caller_work *work, struct smc_sock *listener)
+{
+	work->has_listener |= may_take_steps(work, listener);
+	return work->has_listener;
+}
+
+/* A socket without a reference needs no work any more */
+static bool collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
+{
+	if (!may_take_steps(work, smc) || test_and_set_bit(0, &smc->is_collected))
+		return false;
+	if (smc_conn_get_not_zero(&smc->conn)) {
+		work->left--;
+		list_add_tail(&smc->caller_work, &work->socks);
+	}
+	return true;
 }
 
 /* Would smc_caller_work_add() take the socket? It may decide otherwise. Any context. */
-bool smc_caller_work_takes(const struct smc_sock *smc)
+bool smc_caller_work_takes(struct smc_sock *smc)
 {
-	return find_taker(smc, false);
+	return ask_task(may_take_steps, smc);
 }
 
 /* A SYN with the option has reached a listening socket, maybe on top of connect(). Any context. */
-void smc_caller_work_note_listener(const struct smc_sock *listener)
+void smc_caller_work_note_listener(struct smc_sock *listener)
 {
-	find_taker(listener, true);
-}
-
-static void collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
-{
-	work->left--;
-	list_add_tail(&smc->caller_work, &work->socks);
+	ask_task(note_listener, listener);
 }
 
 /*
@@ -193,24 +206,7 @@ static void collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
  */
 bool smc_caller_work_add(struct smc_sock *smc)
 {
-	struct smc_caller_work *work = NULL;
-	struct smc_collectors *collectors;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	collectors = this_cpu_ptr(&all_collectors);
-	if (!list_empty(&collectors->list)) {
-		spin_lock(&collectors->lock);
-		work = find_collector(collectors);
-		if (work && (!may_take_steps(smc) || test_and_set_bit(0, &smc->is_collected)))
-			work = NULL;
-		/* A socket without a reference needs no work any more */
-		if (work && smc_conn_get_not_zero(&smc->conn))
-			collect_sock(work, smc);
-		spin_unlock(&collectors->lock);
-	}
-	local_irq_restore(flags);
-	return work;
+	return ask_task(collect_sock, smc);
 }
 
 /* Return: a socket, with a reference, or NULL; then the task collects no more. */

@@ -32,8 +32,8 @@ struct smc_caller_work {
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock);
 bool smc_caller_work_is_pending(struct smc_caller_work *work);
 void smc_caller_work_end(struct smc_caller_work *work);
-bool smc_caller_work_takes(const struct smc_sock *smc);
-void smc_caller_work_note_listener(const struct smc_sock *listener);
+bool smc_caller_work_takes(struct smc_sock *smc);
+void smc_caller_work_note_listener(struct smc_sock *listener);
 bool smc_caller_work_add(struct smc_sock *smc);
 bool smc_task_may_be_held(const struct task_struct *task);
 void smc_caller_work_init(void);

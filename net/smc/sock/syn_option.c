@@ -153,7 +153,7 @@ static bool has_too_many_children(const struct smc_sock *listener)
  */
 static bool is_handshake_congested(const struct sock *sk)
 {
-	const struct smc_sock *smc;
+	struct smc_sock *smc;
 	bool congested;
 
 	rcu_read_lock();
