@@ -21,3 +21,20 @@ cases() {
 		fail "$script ended with status $status"
 	grep -q '^ok - ' "$_work/cases" || fail "$script has passed nothing"
 }
+
+# cases_with_cgroup SCRIPT [ARGUMENT...]: the same; the script's first arguments are a tracefs and a
+# cgroup of version 2 without processes.
+cases_with_cgroup() {
+	local script="$1" tracing="$_work/tracing" cgroups
+
+	shift
+	mkdir "$tracing"
+	mount -t tracefs none "$tracing" || die "no tracefs"
+	mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt ||
+		die "no cgroups"
+	cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	mkdir "$cgroups/other" || die "no cgroup"
+	cases "$script" "$tracing" "$cgroups/other" "$@"
+	rmdir "$cgroups/other"
+	umount "$tracing"
+}

@@ -15,16 +15,8 @@
 # shellcheck source=../../selftests/netlink/cases.sh
 . "$(dirname "$0")/../../selftests/netlink/cases.sh"
 
-mkdir "$_work/tracing"
-mount -t tracefs none "$_work/tracing" || die "no tracefs"
-mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt || die "no cgroups"
-cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-mkdir "$cgroups/server" || die "no cgroup"
 ns_pair client server
 
-cases in_memory.py "$_work/tracing" "$cgroups/server" client server
-
-rmdir "$cgroups/server"
-umount "$_work/tracing"
+cases_with_cgroup in_memory.py client server
 smc_expect_clean "no object is left over"
 done_testing
