@@ -43,14 +43,14 @@ u64 smc_stats_sum(struct smc_stats __percpu *stats, enum smc_mode mode, unsigned
 	return sum;
 }
 
-/* Number of handshakes that ended the connection */
-u64 smc_stats_handshake_errors(struct smc_stats __percpu *stats, enum smc_role role)
+/* The same for a counter without a mode, an enum smc_net_stat */
+u64 smc_stats_sum_net(struct smc_stats __percpu *stats, unsigned int stat)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->handshake_errors[role]);
+		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->net[stat]);
 	return sum;
 }
 
@@ -64,17 +64,6 @@ u64 smc_stats_handshakes(struct smc_stats __percpu *stats)
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->handshakes);
 	return max_t(s64, sum, 0);
-}
-
-/* Number of times that a path of SMC-R failed */
-u64 smc_stats_path_failures(struct smc_stats __percpu *stats)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->path_failures);
-	return sum;
 }
 
 /* Count a handshake that resulted in an SMC connection after @us microseconds */

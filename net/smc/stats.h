@@ -99,18 +99,32 @@ enum smc_stat {
 };
 
 /**
+ * enum smc_net_stat - counters without a mode
+ * @SMC_NET_STAT_ERRORS: first of two, by enum smc_role: connections that ended during the handshake
+ * @SMC_NET_STAT_PATH_FAILURES: number of times that a path of SMC-R failed
+ * @SMC_NET_STAT_IN_MEMORY: handshakes of either side whose messages go through memory
+ * @SMC_NET_STAT_WITHDRAWN: Proposals that no server claimed in memory, and that went through TCP
+ * @SMC_NET_STAT_MAX: number of counters
+ */
+enum smc_net_stat {
+	SMC_NET_STAT_ERRORS,
+	SMC_NET_STAT_PATH_FAILURES = SMC_NET_STAT_ERRORS + 2,
+	SMC_NET_STAT_IN_MEMORY,
+	SMC_NET_STAT_WITHDRAWN,
+	SMC_NET_STAT_MAX,
+};
+
+/**
  * struct smc_stats - counters of one namespace on one CPU
  * @mode: by enum smc_mode, then by enum smc_stat
- * @handshake_errors: by enum smc_role: connections that ended during the handshake
+ * @net: by enum smc_net_stat
  * @handshakes: gauge: handshakes in progress
- * @path_failures: number of times that a path of SMC-R failed
  * @handshake_time: handshakes that resulted in SMC, by duration
  */
 struct smc_stats {
 	u64 mode[SMC_MODES][SMC_STAT_MAX];
-	u64 handshake_errors[2];
+	u64 net[SMC_NET_STAT_MAX];
 	s64 handshakes;
-	u64 path_failures;
 	u64 handshake_time[SMC_STAT_TIMES];
 };
 
@@ -137,9 +151,8 @@ static inline unsigned int smc_stats_class(enum smc_stat first, size_t bytes)
 int smc_stats_init(struct smc_stats __percpu **stats, struct smc_fallback_stats *fallbacks);
 void smc_stats_exit(struct smc_stats __percpu *stats);
 u64 smc_stats_sum(struct smc_stats __percpu *stats, enum smc_mode mode, unsigned int stat);
-u64 smc_stats_handshake_errors(struct smc_stats __percpu *stats, enum smc_role role);
+u64 smc_stats_sum_net(struct smc_stats __percpu *stats, unsigned int stat);
 u64 smc_stats_handshakes(struct smc_stats __percpu *stats);
-u64 smc_stats_path_failures(struct smc_stats __percpu *stats);
 void smc_stats_handshake_took(struct smc_stats __percpu *stats, s64 us);
 u64 smc_stats_handshake_time(struct smc_stats __percpu *stats, unsigned int class);
 void smc_stats_fallback(struct smc_fallback_stats *fallbacks, enum smc_role role, u32 reason);

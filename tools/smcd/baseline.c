@@ -13,7 +13,7 @@
 
 #include "stats.h"
 
-#define MAGIC		"SMCSTAT3"
+#define MAGIC		"SMCSTAT4"
 #define FILE_FORMAT	"/tmp/.smcstats.u%u"
 
 /* Counters belong to one boot of the kernel and to one network namespace */

@@ -105,6 +105,8 @@ struct own_tech_stats {
  * @smcr: of SMC-R
  * @times: handshakes that resulted in SMC, by duration
  * @path_failures: number of times that a path of SMC-R failed
+ * @in_memory: handshakes whose messages went through memory
+ * @withdrawn: offers in memory that no server claimed
  * @there: the module has sent these counters; the fields below are gauges
  * @handshakes: handshakes in progress
  * @buffer_used: bytes of buffers of all namespaces
@@ -119,6 +121,8 @@ struct own_stats {
 	struct own_tech_stats	smcr;
 	uint64_t		times[STATS_TIMES];
 	uint64_t		path_failures;
+	uint64_t		in_memory;
+	uint64_t		withdrawn;
 	uint64_t		there;
 	uint64_t		handshakes;
 	uint64_t		buffer_used;

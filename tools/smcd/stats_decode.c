@@ -5,7 +5,7 @@
 #include "uapi.h"
 
 #define TECH_MAX	SMC_NLA_STATS_T_ABORT_ORPHAN_CNT
-#define ALL_MAX		SMC_NLA_STATS_ORPHANS
+#define ALL_MAX		SMC_NLA_STATS_HS_WITHDRAWN_CNT
 
 static void decode_sizes(uint64_t *sizes, const struct nlattr *nest)
 {
@@ -89,6 +89,8 @@ static void decode_own(struct own_stats *own, const struct nlattr *const *tb)
 	own->orphans = attr_uint(tb[SMC_NLA_STATS_ORPHANS], 0);
 	own->path_failures = attr_uint(tb[SMC_NLA_STATS_PATH_FAIL_CNT], 0);
 	own->paths_bad = attr_uint(tb[SMC_NLA_STATS_PATHS_BAD], 0);
+	own->in_memory = attr_uint(tb[SMC_NLA_STATS_HS_MEMORY_CNT], 0);
+	own->withdrawn = attr_uint(tb[SMC_NLA_STATS_HS_WITHDRAWN_CNT], 0);
 	attr_parse_nest(times, STATS_TIMES, tb[SMC_NLA_STATS_HS_TIME]);
 	for (i = 0; i < STATS_TIMES; i++)
 		own->times[i] = attr_uint(times[i + 1], 0);

@@ -58,7 +58,10 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	puts("\nHandshakes");
 	print_own_line("  Under way", own->handshakes);
 	print_times(own->times);
-	if (!smcd) {
+	if (smcd) {
+		print_own_line("  Through memory", own->in_memory);
+		print_own_line("  Offers withdrawn", own->withdrawn);
+	} else {
 		print_own_line("  Paths that failed", own->path_failures);
 		print_own_line("  Paths avoided now", own->paths_bad);
 	}
@@ -97,7 +100,10 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	for (i = 0; i < STATS_TIMES; i++)
 		json_uint(j, time_names[i], own->times[i]);
 	json_object_end(j);
-	if (!smcd) {
+	if (smcd) {
+		json_uint(j, "in_memory", own->in_memory);
+		json_uint(j, "offers_withdrawn", own->withdrawn);
+	} else {
 		json_uint(j, "paths_failed", own->path_failures);
 		json_uint(j, "paths_avoided", own->paths_bad);
 	}

@@ -110,7 +110,8 @@ Memory and wake-ups
 OWN_TECH = {"abort_tx": 10, "abort_app": 1, "abort_tcp": 2, "abort_link": 3,
             "abort_timeout": 4, "abort_orphan": 9, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
             "busy_poll": 8}
-OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5, 8, 2)
+OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5, 8, 2,
+           19, 4)
 
 
 def serve(bench, smcr=None, smcd=None, reasons=(), clnt_err=0, srv_err=0, own=None):
@@ -264,6 +265,10 @@ def stats_show_what_only_our_module_counts(bench):
     other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
     equal((other["aborts"]["total"], other["handshakes"]["now"]), (0, 3))
     check("paths_failed" not in other["handshakes"], "paths are those of SMC-R")
+    equal((other["handshakes"]["in_memory"], other["handshakes"]["offers_withdrawn"]), (19, 4))
+    check("in_memory" not in data["handshakes"], "memory is that of SMC-D")
+    text = bench.run(["smcd", "-d", "stats"]).ok()
+    equal((value(text, "Through memory"), value(text, "Offers withdrawn")), (19, 4))
     equal(list(json.loads(bench.run(["smcr", "stats", "json"]).ok())), ["SMCR"])
 
 
@@ -277,6 +282,8 @@ def stats_reset_covers_what_only_our_module_counts(bench):
     equal((data["aborts"]["total"], data["aborts"]["peer"]), (1, 0))
     equal(set(data["handshakes"]["time"].values()), {0})
     equal(data["handshakes"]["paths_failed"], 0)
+    other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
+    equal((other["handshakes"]["in_memory"], other["handshakes"]["offers_withdrawn"]), (0, 0))
     equal((data["handshakes"]["now"], data["handshakes"]["paths_avoided"]), (3, 2), "gauges")
     serve(bench, smcr={**OWN_TECH, "abort_tx": 9}, own=OWN_ALL)
     data = json.loads(bench.run(["smcr", "-j", "stats"]).ok())

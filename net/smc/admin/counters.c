@@ -208,6 +208,12 @@ static unsigned long count_buffer_bytes(struct net *net)
 	return net_eq(net, &init_net) ? smc_memory_used() : smc_share_used(smc_net(net)->share);
 }
 
+static int put_count(struct sk_buff *skb, struct smc_stats __percpu *stats, int attr,
+		     unsigned int stat)
+{
+	return nla_put_u64_64bit(skb, attr, smc_stats_sum_net(stats, stat), SMC_NLA_STATS_PAD);
+}
+
 static int put_stats(struct sk_buff *skb, struct net *net)
 {
 	struct smc_stats __percpu *stats = smc_net(net)->stats;
@@ -218,20 +224,19 @@ static int put_stats(struct sk_buff *skb, struct net *net)
 	if (!nest ||
 	    put_technology(&smcd, SMC_NLA_STATS_SMCD_TECH) ||
 	    put_technology(&smcr, SMC_NLA_STATS_SMCR_TECH) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_STATS_CLNT_HS_ERR_CNT,
-			      smc_stats_handshake_errors(stats, SMC_CLIENT),
-			      SMC_NLA_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT,
-			      smc_stats_handshake_errors(stats, SMC_SERVER),
-			      SMC_NLA_STATS_PAD) ||
+	    put_count(skb, stats, SMC_NLA_STATS_CLNT_HS_ERR_CNT,
+		      SMC_NET_STAT_ERRORS + SMC_CLIENT) ||
+	    put_count(skb, stats, SMC_NLA_STATS_SRV_HS_ERR_CNT,
+		      SMC_NET_STAT_ERRORS + SMC_SERVER) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_USED, count_buffer_bytes(net)) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_BUFFER_LIMIT, smc_memory_limit()) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_HS_NOW, smc_stats_handshakes(stats)) ||
 	    put_times(skb, stats) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_STATS_PATH_FAIL_CNT, smc_stats_path_failures(stats),
-			      SMC_NLA_STATS_PAD) ||
+	    put_count(skb, stats, SMC_NLA_STATS_PATH_FAIL_CNT, SMC_NET_STAT_PATH_FAILURES) ||
 	    nla_put_uint(skb, SMC_NLA_STATS_PATHS_BAD, smc_path_count_bad(net)) ||
-	    put_memory(skb, smc_net(net)))
+	    put_memory(skb, smc_net(net)) ||
+	    put_count(skb, stats, SMC_NLA_STATS_HS_MEMORY_CNT, SMC_NET_STAT_IN_MEMORY) ||
+	    put_count(skb, stats, SMC_NLA_STATS_HS_WITHDRAWN_CNT, SMC_NET_STAT_WITHDRAWN))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

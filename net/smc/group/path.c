@@ -93,7 +93,7 @@ void smc_path_failed(const struct smc_group *group, enum smc_path_failure failur
 	struct smc_paths *paths = &sn->paths;
 	bool turned_bad = false;
 
-	this_cpu_inc(sn->stats->path_failures);
+	this_cpu_inc(sn->stats->net[SMC_NET_STAT_PATH_FAILURES]);
 	spin_lock_bh(&paths->lock);
 	failed = find_failed(paths, &path);
 	if (!failed && fresh && seconds) {

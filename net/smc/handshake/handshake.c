@@ -594,8 +594,12 @@ enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer)
  */
 enum smc_outcome smc_handshake_withdraw(struct smc_handshake *hs)
 {
+	bool is_withdrawn = smc_pair_withdraw(hs->pair);
+
 	hs->is_offered = false;
-	return smc_pair_withdraw(hs->pair) ? smc_client_unpair(hs) : SMC_PENDING;
+	this_cpu_inc(hs->conn->sn->stats->net[is_withdrawn ? SMC_NET_STAT_WITHDRAWN :
+					      SMC_NET_STAT_IN_MEMORY]);
+	return is_withdrawn ? smc_client_unpair(hs) : SMC_PENDING;
 }
 
 /**

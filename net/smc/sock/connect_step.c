@@ -73,7 +73,7 @@ static void activate_sock(struct smc_sock *smc)
 /* TCP is reset, and the sock is as after a connect() of TCP that has failed */
 static void fail_handshake(struct smc_sock *smc, int error)
 {
-	this_cpu_inc(smc->conn.sn->stats->handshake_errors[smc->conn.role]);
+	this_cpu_inc(smc->conn.sn->stats->net[SMC_NET_STAT_ERRORS + smc->conn.role]);
 	restore_rcvlowat(smc);
 	smc_close_reset_tcp(smc, -error);
 	/* Not before the RST: a peer that misses the buffer would decline, and go on with TCP */

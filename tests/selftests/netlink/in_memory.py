@@ -17,6 +17,7 @@ from pathlib import Path
 import nl
 import smc
 from cases import check, equal, run
+from spec import Family
 
 TRACEFS, CGROUP, CLIENT, SERVER = sys.argv[1:]
 EVENT = Path(TRACEFS) / 'events/smc/smc_clc'
@@ -158,6 +159,31 @@ def target(listener):
     return ':'.join(map(str, listener.getsockname()))
 
 
+def counts(namespace):
+    """Handshakes in memory, and offers withdrawn."""
+    nl.namespace(namespace)
+    counters = Family('smc').show('get-stats')[0]['stats']
+    nl.namespace(CLIENT)
+    return counters['hs-memory-cnt'], counters['hs-withdrawn-cnt']
+
+
+def counters():
+    """Each end counts a handshake in memory; the client counts an offer that it withdraws."""
+    before = counts(CLIENT) + counts(SERVER)
+    with listen() as listener:
+        found = exchange(listener, smc.smc_socket)
+        with Setting(SERVER):
+            found += exchange(listener, smc.smc_socket)
+        for _ in range(TRIES):
+            found += exchange(listener, smc.smc_socket)
+    in_memory = found['received', PROPOSAL, MEMORY]
+    withdrawn = found['sent', PROPOSAL, MEMORY] - in_memory
+    after = counts(CLIENT) + counts(SERVER)
+    equal('counters of both ends', [now - then for now, then in zip(after, before)],
+          [in_memory, withdrawn, in_memory, 0])
+    check('there were both', in_memory and withdrawn, found)
+
+
 def address_translation():
     to = ('10.9.9.9', 4444)
     subprocess.run(['ip', 'route', 'replace', '10.9.9.9', 'via', ADDRESSES[socket.AF_INET]],
@@ -244,5 +270,5 @@ def plain_server():
 
 
 nl.namespace(CLIENT)
-run(between_containers, over_loopback, six_segments, address_translation, no_ack, not_allowed,
-    another_cgroup, another_user, deferred, declined, plain_server)
+run(between_containers, over_loopback, six_segments, counters, address_translation, no_ack,
+    not_allowed, another_cgroup, another_user, deferred, declined, plain_server)

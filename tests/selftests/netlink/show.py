@@ -126,7 +126,8 @@ def fresh_counters():
     equal('order', list(counters), ['smcd-tech', 'smcr-tech', 'clnt-hs-err-cnt', 'srv-hs-err-cnt',
                                     'buffer-used', 'buffer-limit', 'hs-now', 'hs-time',
                                     'path-fail-cnt', 'paths-bad',
-                                    'share-used', 'share-limit', 'orphans'])
+                                    'share-used', 'share-limit', 'orphans', 'hs-memory-cnt',
+                                    'hs-withdrawn-cnt'])
     for technology in ('smcd-tech', 'smcr-tech'):
         nest = counters[technology]
         equal(f'{technology}: order', list(nest), TECHNOLOGY)
@@ -142,6 +143,8 @@ def fresh_counters():
           counters['buffer-limit'] // 4 * 3)
     equal('nothing is held', (counters['share-used'], counters['orphans']), (0, 0))
     equal('no handshake is under way', counters['hs-now'], 0)
+    equal('none went through memory', (counters['hs-memory-cnt'], counters['hs-withdrawn-cnt']),
+          (0, 0))
     equal('none took any time', counters['hs-time'], dict.fromkeys(TIMES, 0))
     equal('no fallbacks, no message', FAMILY.show('get-fback-stats'), [])
     equal('no link groups', FAMILY.show('get-lgr-smcd'), [])
@@ -192,6 +195,8 @@ def one_connection():
             'rx-rmb-stats': {'alloc-cnt': 2}, 'rx-rmb-size': {'512k': 2}, 'clnt-v2-succ': 1,
             'srv-v2-succ': 1, 'rx-rmb-usage': 2 << 19})
         equal('both handshakes took some time', sum(grown.pop('hs-time').values()), 2)
+        ways = grown.pop('hs-memory-cnt', 0), grown.pop('hs-withdrawn-cnt', 0)
+        check('through memory, or not', ways in ((2, 0), (0, 1), (0, 0)), ways)
         equal('its buffers as well', grown, {'buffer-used': 2 << 19, 'share-used': 2 << 19})
         data(pair)
         groups(pair)
