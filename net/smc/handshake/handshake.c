@@ -336,12 +336,18 @@ enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason
 {
 	struct smc_clc msg __uninitialized;
 	int err = smc_handshake_receive(hs, &msg);
+	enum smc_outcome outcome;
 
 	if (!err && msg.type == SMC_CLC_DECLINE)
 		return handle_decline(hs, &msg.decline);
-	if ((err == -EAGAIN || err == -ENODATA) && !hs->have)
-		return smc_handshake_decline(hs, NULL, reason);
-	return smc_handshake_fail(hs, -ECONNRESET);
+	if ((err != -EAGAIN && err != -ENODATA) || hs->have)
+		return smc_handshake_fail(hs, -ECONNRESET);
+	outcome = smc_handshake_decline(hs, NULL, reason);
+	/* The other end of a pair may have declined, and left, since we looked */
+	if (outcome == SMC_FAILED && hs->pair && !smc_handshake_receive(hs, &msg) &&
+	    msg.type == SMC_CLC_DECLINE)
+		return handle_decline(hs, &msg.decline);
+	return outcome;
 }
 
 /*

@@ -249,8 +249,8 @@ int smc_pair_send(struct smc_pair *pair, enum smc_role from, const struct smc_cl
  *
  * Process context; does not sleep.
  *
- * Return: 0; -EAGAIN if there is no message; -ENODATA if there is none, and the other end has left;
- * another negative errno of smc_clc_parse().
+ * Return: 0; -EAGAIN if no message is there; -ENODATA if, besides, the other end has left; another
+ * negative errno of smc_clc_parse().
  */
 int smc_pair_receive(struct smc_pair *pair, enum smc_role to, struct smc_clc *msg)
 {

@@ -64,6 +64,7 @@ is "nothing became TCP" "$(smc_stat client "TCP fallback")" 0
 
 kill $server
 wait_for "the connections to go" no_connection
+cases in_memory_smcr.py client server "$(addr server)"
 rdma link del mem0
 rdma link del mem1
 for namespace in client server; do
