@@ -42,6 +42,12 @@ path_veth() {
 	done
 }
 
+# The server is in a cgroup of its own, as services and containers are.
+path_cgroup() {
+	mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+	mkdir /sys/fs/cgroup/server
+}
+
 # One namespace, because rxe works in the first one only: a veth pair with an
 # RDMA device on each end. Rules before that for local addresses send what goes
 # from one end to the other over the wire.

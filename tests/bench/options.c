@@ -36,6 +36,7 @@ static const char usage_text[] =
 "      --times           time each round trip: median, 99 %, maximum (rr)\n"
 "      --client-netns NAME, --server-netns NAME   as in /run/netns\n"
 "      --client-cpu N, --server-cpu N             pin\n"
+"      --server-cgroup DIR                        move the server there\n"
 "  -c, --control ADDR    unix:PATH or tcp:ADDRESS:PORT\n"
 "      --timeout SECONDS give up (600)\n"
 "exec runs COMMAND and measures what it costs; --count is the number of its\n"
@@ -70,6 +71,7 @@ enum {
 	OPT_SERVER_NETNS,
 	OPT_CLIENT_CPU,
 	OPT_SERVER_CPU,
+	OPT_SERVER_CGROUP,
 	OPT_TIMEOUT,
 	OPT_ONCE,
 };
@@ -96,6 +98,7 @@ static const struct option long_options[] = {
 	{ "server-netns", required_argument, NULL, OPT_SERVER_NETNS },
 	{ "client-cpu", required_argument, NULL, OPT_CLIENT_CPU },
 	{ "server-cpu", required_argument, NULL, OPT_SERVER_CPU },
+	{ "server-cgroup", required_argument, NULL, OPT_SERVER_CGROUP },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "help", no_argument, NULL, 'h' },
@@ -173,6 +176,9 @@ static void process_option(struct options *options, int option, const char *arg)
 		break;
 	case OPT_SERVER_NETNS:
 		options->server_netns = arg;
+		break;
+	case OPT_SERVER_CGROUP:
+		options->server_cgroup = arg;
 		break;
 	case OPT_CLIENT_CPU:
 		options->client_cpu = (int)number(arg);

@@ -12,6 +12,7 @@
  * @control:	address of the control channel, NULL to fork both ends
  * @client_netns: network namespace of the client, NULL for the present one
  * @server_netns: likewise
+ * @server_cgroup: folder of the server's cgroup, NULL for the present one
  * @client_cpu:	processor to pin to, or -1
  * @server_cpu:	likewise
  * @once:	serve one client only
@@ -23,6 +24,7 @@ struct options {
 	const char *control;
 	const char *client_netns;
 	const char *server_netns;
+	const char *server_cgroup;
 	int client_cpu;
 	int server_cpu;
 	bool once;

@@ -109,6 +109,20 @@ static void enter_netns(const char *name)
 	close(fd);
 }
 
+static void enter_cgroup(const char *folder)
+{
+	char path[128];
+	int fd;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		die_errno("entering cgroup %s", folder);
+	close(fd);
+}
+
 static void pin(int cpu)
 {
 	cpu_set_t set;
@@ -205,6 +219,7 @@ static void client_process(const struct spec *spec, const struct options *option
 static void server_process(const struct options *options, struct control *control)
 {
 	enter_netns(options->server_netns);
+	enter_cgroup(options->server_cgroup);
 	pin(options->server_cpu);
 	run_server(control);
 	exit(0);

@@ -129,10 +129,16 @@ class Variant:
     netns: bool = False         # server and client in the namespaces "server" and "client"
     host: str = '127.0.0.1'     # for redis
     module: str = ''            # the AF_SMC that has to be loaded: ours or intree
+    connects: bool = False      # only cases that open connections
+
+    def has(self, case):
+        """Is the case measured in this variant?"""
+        return self.family in case.families and (bool(case.kworkers) or not self.connects)
 
 
 VETH = '-a 10.1.0.2 --client-netns client --server-netns server'
 RXE = '-a 10.2.0.2'
+CGROUP = '--server-cgroup /sys/fs/cgroup/server'
 
 VARIANTS = (
     Variant('tcp-lo', 'tcp', 'lo', 'tcp-lo'),
@@ -140,6 +146,8 @@ VARIANTS = (
     Variant('smc-lo', 'smc', 'lo', 'tcp-lo', module='ours'),
     Variant('tcp-veth', 'tcp', 'veth', 'tcp-veth', VETH, True, '10.1.0.2'),
     Variant('smc-veth', 'smc', 'veth', 'tcp-veth', VETH, True, '10.1.0.2', 'ours'),
+    Variant('tcp-cgroup', 'tcp', 'cgroup', 'tcp-cgroup', CGROUP, connects=True),
+    Variant('smc-cgroup', 'smc', 'cgroup', 'tcp-cgroup', CGROUP, module='ours', connects=True),
     Variant('tcp-rxe', 'tcp', 'rxe', 'tcp-rxe', RXE, host='10.2.0.2'),
     Variant('smcr-rxe', 'smc', 'rxe', 'tcp-rxe', RXE, host='10.2.0.2', module='ours-rdma'),
     Variant('intree-rxe', 'smc', 'rxe', 'tcp-rxe', RXE, host='10.2.0.2', module='intree'),

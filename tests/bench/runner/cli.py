@@ -20,7 +20,7 @@ from . import cases, guest, reference, results, table
 WALL_FACTOR = {'tcg': 0.5, 'kvm': 20}
 MEMORY = 1024
 # rxe asks for crc32 by name, and no program is there to load it then; the fast one is preferred.
-PATH_MODULES = {'veth': ['veth'], 'rxe': ['veth', 'crc32_generic', 'crc32_pclmul', 'rdma_rxe']}
+PATH_MODULES = {'veth': ['veth'], 'cgroup': [], 'rxe': ['veth', 'crc32_generic', 'crc32_pclmul', 'rdma_rxe']}
 EID = 'SMCBENCH'
 
 
@@ -136,7 +136,7 @@ def factor(kernel, options):
 
 def boot_plan(boot, chosen, size):
     return [f'{case.name} {variant.name} {cases.guest_command(case, variant, size)}'
-            for case in chosen for variant in boot.variants if variant.family in case.families]
+            for case in chosen for variant in boot.variants if variant.has(case)]
 
 
 class Progress:

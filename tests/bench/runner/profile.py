@@ -203,8 +203,8 @@ def _module_file(name, boot, options):
 
 def perf(options, case, boot, kernel):
     """A guest with the host's files, and perf in it."""
-    if 'rxe' in boot.paths or case.kind != 'smcbench':
-        raise Trouble('--perf knows neither the rxe path nor redis')
+    if not {'rxe', 'cgroup'}.isdisjoint(boot.paths) or case.kind != 'smcbench':
+        raise Trouble('--perf knows neither the paths rxe and cgroup nor redis')
     variant = boot.variants[0]
     smcbench = files.make('tests/bench', 'smcbench') / 'smcbench'
     # More work than else: sampling needs seconds.
