@@ -103,7 +103,7 @@ enum smc_stat {
  * @SMC_NET_STAT_ERRORS: first of two, by enum smc_role: connections that ended during the handshake
  * @SMC_NET_STAT_PATH_FAILURES: number of times that a path of SMC-R failed
  * @SMC_NET_STAT_IN_MEMORY: handshakes of either side whose messages go through memory
- * @SMC_NET_STAT_WITHDRAWN: Proposals that no server claimed in memory, and that went through TCP
+ * @SMC_NET_STAT_WITHDRAWN: offers in memory that no server claimed in time
  * @SMC_NET_STAT_MAX: number of counters
  */
 enum smc_net_stat {

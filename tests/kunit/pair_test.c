@@ -50,6 +50,8 @@ static void expect_nothing_left(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, live, 0);
 	KUNIT_EXPECT_TRUE(test, hash_empty(table));
+	KUNIT_EXPECT_TRUE(test, list_empty(&offers));
+	KUNIT_EXPECT_EQ(test, nr_offers, 0);
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		KUNIT_EXPECT_EQ(test, refcount_read(&ends[i].refs), 1);
 }
@@ -131,7 +133,7 @@ static void pair_withdrawn(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pair));
 	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
-	KUNIT_EXPECT_FALSE(test, smc_pair_withdraw(pair));
+	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pair));
 	smc_pair_leave(pair, SMC_CLIENT);
 	expect_nothing_left(test);
 }
@@ -272,13 +274,14 @@ static void pair_longest_messages(struct kunit *test)
 	expect_nothing_left(test);
 }
 
-/* Offers of many connections, some in the same list of the table */
+/* Offers of as many connections as there may be, some in the same list of the table */
 static void pair_many_offers(struct kunit *test)
 {
-	const unsigned int nr = 3 << TABLE_BITS;
+	const unsigned int nr = OFFERS_MAX;
 	struct smc_pair **pairs = kunit_kcalloc(test, nr, sizeof(*pairs), GFP_KERNEL);
 	struct smc_clc *msg = kunit_kzalloc(test, sizeof(*msg), GFP_KERNEL);
 	struct smc_pair_key other = key;
+	struct smc_pair *last;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, pairs);
@@ -290,7 +293,16 @@ static void pair_many_offers(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, pairs[i]);
 	}
 	KUNIT_EXPECT_EQ(test, live, nr);
-	for (i = 0; i < nr; i++) {
+	/* One more: the oldest one goes */
+	last = smc_pair_offer(&ends[SMC_CLIENT], &key, msg);
+	KUNIT_ASSERT_NOT_NULL(test, last);
+	KUNIT_EXPECT_EQ(test, nr_offers, nr);
+	other.server = 0;
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &other));
+	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pairs[0]));
+	smc_pair_leave(pairs[0], SMC_CLIENT);
+	smc_pair_leave(last, SMC_CLIENT);
+	for (i = 1; i < nr; i++) {
 		other.server = i;
 		KUNIT_EXPECT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &other), pairs[i]);
 		smc_pair_leave(pairs[i], SMC_CLIENT);

@@ -18,6 +18,9 @@
 #include "../trace.h"
 #include "handshake.h"
 
+/* A server in this kernel claims an offer as soon as it has a processor */
+#define OFFER_TIME	msecs_to_jiffies(20)
+
 /* SMC-D version 2 needs a user EID or the system EID */
 static void offer_d2(const struct smc_local *local, struct smc_clc_proposal *out)
 {
@@ -172,17 +175,46 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
 	hs->version = proposal->offers & SMC_VARIANTS_V2 ? 2 : 1;
 	smc_handshake_expect(hs, SMC_CLC_ACCEPT);
 	hs->is_offered = may_offer && offer_in_memory(hs);
-	return hs->is_offered ? SMC_PENDING : send_proposal(hs);
+	if (!hs->is_offered)
+		return send_proposal(hs);
+	hs->deadline = jiffies + OFFER_TIME;
+	return SMC_PENDING;
+}
+
+/*
+ * Shall the Proposal go through TCP, unless a server has claimed the offer? A server that answers
+ * in TCP has not. The socket lock is held.
+ */
+bool smc_client_offer_is_over(const struct smc_handshake *hs)
+{
+	return time_after_eq(jiffies, hs->deadline) || tcp_inq(hs->tcp) ||
+	       hs->tcp->sk_state != TCP_ESTABLISHED || READ_ONCE(hs->tcp->sk_err);
+}
+
+/* The server has claimed the offer */
+void smc_client_note_claim(struct smc_handshake *hs)
+{
+	hs->is_offered = false;
+	this_cpu_inc(hs->conn->sn->stats->net[SMC_NET_STAT_IN_MEMORY]);
 }
 
 /**
- * smc_client_unpair() - the offer is withdrawn: send the Proposal through TCP
- * @hs: the handshake
+ * smc_client_withdraw() - send the Proposal through TCP, unless a server has claimed the offer
+ * @hs: the handshake, with @hs->is_offered
+ *
+ * The socket lock is held.
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_client_unpair(struct smc_handshake *hs)
+enum smc_outcome smc_client_withdraw(struct smc_handshake *hs)
 {
+	smc_handshake_expect(hs, SMC_CLC_ACCEPT);
+	if (!smc_pair_withdraw(hs->pair)) {
+		smc_client_note_claim(hs);
+		return SMC_PENDING;
+	}
+	hs->is_offered = false;
+	this_cpu_inc(hs->conn->sn->stats->net[SMC_NET_STAT_WITHDRAWN]);
 	smc_pair_leave(hs->pair, SMC_CLIENT);
 	hs->pair = NULL;
 	return send_proposal(hs);

@@ -77,6 +77,9 @@ void smc_handshake_free(struct smc_handshake *hs)
 		smc_candidates_put(transport, &hs->candidates[mode]);
 		smc_transport_put(transport);
 	}
+	/* Each end counts a claim */
+	if (hs->is_offered && !smc_pair_withdraw(hs->pair))
+		smc_client_note_claim(hs);
 	if (hs->pair)
 		smc_pair_leave(hs->pair, hs->conn->role);
 	if (hs->in != hs->small)
@@ -458,7 +461,7 @@ static enum smc_outcome handle_receive_error(struct smc_handshake *hs, int err)
 static enum smc_outcome end_step(struct smc_handshake *hs, bool *more)
 {
 	*more = false;
-	if (time_after_eq(jiffies, hs->deadline))
+	if (time_after_eq(jiffies, hs->deadline) && !hs->is_offered)
 		return smc_handshake_fail(hs, -ETIMEDOUT);
 	if (hs->conn->group && READ_ONCE(hs->conn->group->is_evicted))
 		return smc_handshake_fail(hs, -ECONNRESET);
@@ -545,8 +548,11 @@ static enum smc_outcome step_joining(struct smc_handshake *hs, int err, const st
 static enum smc_outcome run_step(struct smc_handshake *hs, bool *more)
 {
 	struct smc_clc msg __uninitialized;
-	int err = smc_handshake_receive(hs, &msg);
+	int err;
 
+	if (hs->is_offered && smc_client_offer_is_over(hs))
+		return smc_client_withdraw(hs);
+	err = smc_handshake_receive(hs, &msg);
 	switch (hs->phase) {
 	case SMC_PHASE_MESSAGE:
 		return step_message(hs, err, &msg, more);
@@ -575,8 +581,7 @@ struct smc_pair_key smc_handshake_pair_key(const struct smc_handshake *hs)
 /**
  * smc_handshake_start() - start the handshake: TCP is connected, and both SYNs announced SMC
  * @hs: the handshake
- * @may_offer: client: the server is probably in this kernel, and the caller will call
- *	smc_handshake_withdraw() before it waits for the server
+ * @may_offer: client: the server is probably in this kernel
  *
  * The socket lock is held. May sleep, but does not wait for the peer.
  *
@@ -588,24 +593,6 @@ enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer)
 		return smc_client_propose(hs, may_offer);
 	smc_server_claim(hs);
 	return smc_handshake_expect(hs, SMC_CLC_PROPOSAL);
-}
-
-/**
- * smc_handshake_withdraw() - send the Proposal through TCP if no server has claimed the offer of it
- * @hs: the handshake, with @hs->is_offered
- *
- * The socket lock is held. Does not wait for the peer.
- *
- * Return: SMC_PENDING or SMC_FAILED.
- */
-enum smc_outcome smc_handshake_withdraw(struct smc_handshake *hs)
-{
-	bool is_withdrawn = smc_pair_withdraw(hs->pair);
-
-	hs->is_offered = false;
-	this_cpu_inc(hs->conn->sn->stats->net[is_withdrawn ? SMC_NET_STAT_WITHDRAWN :
-					      SMC_NET_STAT_IN_MEMORY]);
-	return is_withdrawn ? smc_client_unpair(hs) : SMC_PENDING;
 }
 
 /**

@@ -62,7 +62,7 @@ enum smc_phase {
  * @conn: the future SMC connection
  * @tcp: its TCP connection; only the handshake reads from it and writes to it
  * @pair: messages go through it in place of @tcp; NULL if they go through @tcp
- * @is_offered: client: the Proposal is in @pair, and smc_handshake_withdraw() is due
+ * @is_offered: client: the Proposal is in @pair, and no server has claimed it, as far as is known
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
  * @since: jiffies when the current wait began
@@ -136,7 +136,7 @@ gfp_t smc_handshake_gfp(const struct smc_conn *conn);
 void smc_handshake_free(struct smc_handshake *hs);
 enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
-enum smc_outcome smc_handshake_withdraw(struct smc_handshake *hs);
+enum smc_outcome smc_client_withdraw(struct smc_handshake *hs);
 
 /* Which kind of device serves a variant */
 static inline enum smc_mode smc_variant_mode(u8 variant)
@@ -175,7 +175,8 @@ int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 /* client.c, server.c: one function for each message or answer that can arrive */
 bool smc_client_syns_crossed(const struct sock *tcp);
 enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer);
-enum smc_outcome smc_client_unpair(struct smc_handshake *hs);
+bool smc_client_offer_is_over(const struct smc_handshake *hs);
+void smc_client_note_claim(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_clc_accept *accept);
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs);
 enum smc_outcome smc_client_opened(struct smc_handshake *hs);

@@ -178,8 +178,7 @@ static bool is_complete(const struct smc_handshake *hs)
 }
 
 /*
- * The peer sends no byte through TCP. It may reset TCP, also after it has left the pair. As long as
- * the offer is not claimed, there is no such peer.
+ * The peer sends no byte through TCP. It may reset TCP, also after it has left the pair.
  *
  * This kernel builds no message that its parser refuses, so @hs->header is not needed.
  */
@@ -188,7 +187,9 @@ static int receive_in_memory(struct smc_handshake *hs, struct smc_clc *msg)
 	int err = smc_pair_receive(hs->pair, hs->conn->role, msg);
 	int tcp_err;
 
-	if ((err != -EAGAIN && err != -ENODATA) || hs->is_offered)
+	if (err != -EAGAIN && hs->is_offered)
+		smc_client_note_claim(hs);
+	if (err != -EAGAIN && err != -ENODATA)
 		return err;
 	if (tcp_inq(hs->tcp))
 		return -EBADMSG;

@@ -27,6 +27,7 @@
 #include "pair.h"
 
 #define TABLE_BITS	8
+#define OFFERS_MAX	(8 << TABLE_BITS)	/* a server searches about 8 of them */
 #define ACCEPT_MAX	292	/* longest Accept */
 
 /**
@@ -44,6 +45,8 @@ struct pair_end {
 /**
  * struct smc_pair - the two ends of a TCP connection, both in this kernel
  * @node: node in the table, while the Proposal is offered; table_lock
+ * @offer: entry of the list of offers, likewise
+ * @is_claimed: a server has claimed the offer; table_lock
  * @key: by what the server finds it
  * @refs: each end has a reference
  * @lock: protects @end and the messages; no other lock is taken inside it
@@ -53,6 +56,8 @@ struct pair_end {
  */
 struct smc_pair {
 	struct hlist_node node;
+	struct list_head offer;
+	bool is_claimed;
 	struct smc_pair_key key;
 	refcount_t refs;
 	spinlock_t lock;	/* see above */
@@ -63,6 +68,8 @@ struct smc_pair {
 
 static DEFINE_HASHTABLE(table, TABLE_BITS);
 static DEFINE_SPINLOCK(table_lock);	/* no other lock is taken inside it */
+static LIST_HEAD(offers);		/* table_lock; the oldest one is the first */
+static unsigned int nr_offers;		/* table_lock */
 static u32 secret;	/* a program can choose the sequence numbers of its connections */
 
 static enum smc_role get_other_role(enum smc_role role)
@@ -110,14 +117,35 @@ static int parse_message(const u8 *buf, u16 len, struct smc_clc *msg)
 	return err ?: smc_clc_parse(&header, buf, len, msg);
 }
 
+static void remove_offer(struct smc_pair *pair)
+{
+	lockdep_assert_held(&table_lock);
+	if (hlist_unhashed(&pair->node))
+		return;
+	hlist_del_init(&pair->node);
+	list_del(&pair->offer);
+	nr_offers--;
+}
+
+/* The oldest of too many offers goes: its client sends the Proposal through TCP when it is time */
+static void add_offer(struct smc_pair *pair)
+{
+	lockdep_assert_held(&table_lock);
+	if (nr_offers == OFFERS_MAX)
+		remove_offer(list_first_entry(&offers, struct smc_pair, offer));
+	hlist_add_head(&pair->node, find_bucket(&pair->key));
+	list_add_tail(&pair->offer, &offers);
+	nr_offers++;
+}
+
 /**
  * smc_pair_offer() - offer the Proposal to a server in this kernel
  * @client: the client's connection
  * @key: of its TCP connection
  * @proposal: the Proposal
  *
- * The caller lets TCP connect the server, and calls smc_pair_withdraw() before it waits for the
- * server. May sleep.
+ * The caller lets TCP connect the server, and withdraws the offer if no server claims it in time.
+ * May sleep.
  *
  * Return: the pair, which the client leaves with smc_pair_leave(), or NULL: the Proposal has to go
  * through TCP.
@@ -130,6 +158,7 @@ struct smc_pair *smc_pair_offer(struct smc_conn *client, const struct smc_pair_k
 	if (!pair)
 		return NULL;
 	pair->key = *key;
+	pair->is_claimed = false;
 	refcount_set(&pair->refs, 1);
 	spin_lock_init(&pair->lock);
 	memset(pair->end, 0, sizeof(pair->end));
@@ -140,7 +169,7 @@ struct smc_pair *smc_pair_offer(struct smc_conn *client, const struct smc_pair_k
 	}
 	smc_object_created(SMC_OBJECT_PAIR);
 	spin_lock(&table_lock);
-	hlist_add_head(&pair->node, find_bucket(key));
+	add_offer(pair);
 	spin_unlock(&table_lock);
 	return pair;
 }
@@ -158,7 +187,8 @@ static struct smc_pair *take_offer(const struct smc_pair_key *key)
 	hlist_for_each_entry(pair, bucket, node) {
 		if (!keys_match(&pair->key, key))
 			continue;
-		hlist_del_init(&pair->node);
+		remove_offer(pair);
+		pair->is_claimed = true;
 		refcount_inc(&pair->refs);
 		spin_unlock(&table_lock);
 		return pair;
@@ -198,13 +228,13 @@ struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_k
  */
 bool smc_pair_withdraw(struct smc_pair *pair)
 {
-	bool is_offered;
+	bool is_claimed;
 
 	spin_lock(&table_lock);
-	is_offered = !hlist_unhashed(&pair->node);
-	hlist_del_init(&pair->node);
+	remove_offer(pair);
+	is_claimed = pair->is_claimed;
 	spin_unlock(&table_lock);
-	return is_offered;
+	return !is_claimed;
 }
 
 /**

@@ -76,8 +76,9 @@ bool smc_task_may_be_held(const struct task_struct *task)
  * @work: of the caller, for smc_caller_work_end()
  * @sock: the socket of the call
  *
- * A kernel thread collects nothing, nor does a task of low priority, nor a call on a socket without
- * a file, whose caller may hold locks. The caller may hold the socket lock. Does not sleep.
+ * A kernel thread collects nothing, nor does a call on a socket without a file, whose caller may
+ * hold locks. A task of low priority only notes whether there is a listening socket. The caller may
+ * hold the socket lock. Does not sleep.
  */
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock)
 {
@@ -85,11 +86,12 @@ void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *so
 
 	work->collectors = NULL;
 	work->has_listener = false;
-	if (!sock->file || current->flags & PF_KTHREAD || has_low_priority(current))
+	work->has_child = false;
+	if (!sock->file || current->flags & PF_KTHREAD)
 		return;
 	work->collectors = raw_cpu_ptr(&all_collectors);
 	work->task = current;
-	work->left = SOCKS_MAX;
+	work->left = has_low_priority(current) ? 0 : SOCKS_MAX;
 	INIT_LIST_HEAD(&work->socks);
 	spin_lock_irqsave(&work->collectors->lock, flags);
 	list_add(&work->entry, &work->collectors->list);
@@ -104,7 +106,7 @@ static struct smc_caller_work *find_collector(struct smc_collectors *collectors)
 	lockdep_assert_held(&collectors->lock);
 	list_for_each_entry(work, &collectors->list, entry) {
 		if (work->task == current)
-			return work->left ? work : NULL;
+			return work;
 		if (++seen == CALLERS_SEEN)
 			break;
 	}
@@ -143,7 +145,7 @@ static bool is_of_own_user(const struct smc_sock *smc)
 /* An answer of the task on top of which this runs, about a socket; see ask_task() */
 typedef bool (*answer_fn)(struct smc_caller_work *work, struct smc_sock *smc);
 
-/* Ask the task on top of which this runs. Return: its answer; false if it collects nothing */
+/* Ask the task on top of which this runs. Return: its answer; false if it does not collect */
 static __always_inline bool ask_task(answer_fn answer, struct smc_sock *smc)
 {
 	struct smc_collectors *collectors;
@@ -163,20 +165,22 @@ static __always_inline bool ask_task(answer_fn answer, struct smc_sock *smc)
 	return yes;
 }
 
-static bool may_take_steps(struct smc_caller_work *unused, struct smc_sock *smc)
+static bool may_take_steps(struct smc_caller_work *work, struct smc_sock *smc)
 {
-	return is_of_own_user(smc) && is_in_own_cgroup(smc);
+	return work->left && is_of_own_user(smc) && is_in_own_cgroup(smc);
 }
 
-static bool note_listener(struct smc_caller_work *work, struct smc_sock *listener)
+static bool note_listener(struct smc_caller_work *work, struct smc_sock *unused)
 {
-	work->has_listener |= may_take_steps(work, listener);
-	return work->has_listener;
+	WRITE_ONCE(work->has_listener, true);
+	return true;
 }
 
 /* A socket without a reference needs no work any more */
 static bool collect_sock(struct smc_caller_work *work, struct smc_sock *smc)
 {
+	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN)
+		WRITE_ONCE(work->has_child, true);
 	if (!may_take_steps(work, smc) || test_and_set_bit(0, &smc->is_collected))
 		return false;
 	if (smc_conn_get_not_zero(&smc->conn)) {
@@ -199,8 +203,9 @@ void smc_caller_work_note_listener(struct smc_sock *listener)
 }
 
 /*
- * Let the task that has caused an event run the work of the socket. The caller has a reference, or
- * is in an RCU read-side critical section. Any context; does not sleep.
+ * Let the task that has caused an event run the work of the socket. If that is a listening socket,
+ * note that it has a child, also for a task that does not run the work. The caller has a reference,
+ * or is in an RCU read-side critical section. Any context; does not sleep.
  *
  * Return: whether the task runs the work.
  */

@@ -17,8 +17,8 @@ struct task_struct;
  * @task: the task
  * @socks: collected sockets; each has a reference
  * @left: how many more sockets the task may collect
- * @has_listener: a SYN, probably that of the task, has reached a listening socket on top of it, and
- *	the task may take the steps of that socket
+ * @has_listener: a SYN, probably that of the task, has reached a listening socket on top of it
+ * @has_child: TCP has created a child of a listening socket on top of the task
  */
 struct smc_caller_work {
 	struct list_head entry;
@@ -27,6 +27,7 @@ struct smc_caller_work {
 	struct list_head socks;
 	unsigned int left;
 	bool has_listener;
+	bool has_child;
 };
 
 void smc_caller_work_begin(struct smc_caller_work *work, const struct socket *sock);

@@ -225,21 +225,22 @@ static void stop_collecting_work(struct sock *sk, struct smc_caller_work *work)
  * The server may be on this host: take its steps, which would need a kworker, and the steps of this
  * socket that follow from them. Another thread may disconnect meanwhile.
  *
- * If a SYN has reached a server whose steps this task may take, the handshake begins in memory. The
- * server claims the offer in its first step, which this task takes; then it is too late.
+ * If a SYN has reached a listening socket on top of this task, and the ACK creates a child, both
+ * are probably those of this socket, and the server is in this kernel: the handshake begins in
+ * memory. A lost ACK creates no child, nor does one to another host.
  */
 static void step_both_ends(struct socket *sock, struct smc_sock *smc,
 			   struct smc_caller_work *work)
 {
-	smc->may_offer = work->has_listener;
+	smc->may_offer = READ_ONCE(work->has_listener);
+	WRITE_ONCE(work->has_child, false);
 	smc_connect_step(smc);	/* on the own host TCP is connected already */
 	smc->may_offer = false;
-	while (smc_connect_is_under_way(smc) &&
-	       (smc_caller_work_is_pending(work) || smc_connect_has_offer(smc))) {
+	if (!READ_ONCE(work->has_child))
+		smc_connect_withdraw(smc);
+	while (smc_connect_is_under_way(smc) && smc_caller_work_is_pending(work)) {
 		stop_collecting_work(sock->sk, work);
 		smc_caller_work_begin(work, sock);
-		if (smc_connect_has_offer(smc))
-			smc_connect_withdraw(smc);
 		smc_connect_step(smc);
 	}
 }

@@ -227,20 +227,17 @@ void smc_connect_step(struct smc_sock *smc)
 		advance_handshake(smc, smc_handshake_step(smc->hs));
 }
 
-/* Has connect() to call smc_connect_withdraw() before it waits? The socket is locked. */
-bool smc_connect_has_offer(const struct smc_sock *smc)
-{
-	return smc->state == SMC_SOCK_HANDSHAKE && smc->hs->is_offered;
-}
-
 /*
- * No server has claimed the offer of the Proposal: the Proposal goes through TCP. The socket is
- * locked; the caller has a reference. May sleep, but not for the peer.
+ * No server in this kernel will claim the offer of the Proposal, if there is one: the Proposal goes
+ * through TCP. The socket is locked; the caller has a reference. Does not wait for the peer.
  */
 void smc_connect_withdraw(struct smc_sock *smc)
 {
-	enum smc_outcome outcome = smc_handshake_withdraw(smc->hs);
+	enum smc_outcome outcome;
 
+	if (smc->state != SMC_SOCK_HANDSHAKE || !smc->hs->is_offered)
+		return;
+	outcome = smc_client_withdraw(smc->hs);
 	if (outcome != SMC_PENDING)
 		finish_handshake(smc, outcome);
 }

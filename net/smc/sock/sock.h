@@ -304,7 +304,6 @@ void smc_sock_follow_nagle(struct smc_sock *smc);
 enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc);
 void smc_connect_start_timer(struct smc_sock *smc);
 void smc_connect_step(struct smc_sock *smc);
-bool smc_connect_has_offer(const struct smc_sock *smc);
 void smc_connect_withdraw(struct smc_sock *smc);
 void smc_connect_cancel(struct smc_sock *smc, int error);
 

@@ -147,9 +147,16 @@ static bool has_too_many_children(const struct smc_sock *listener)
 	       READ_ONCE(q->nr) > READ_ONCE(q->deferred) + READ_ONCE(q->backlog) / 2;
 }
 
+/* Does an ACK create a child, and may the child look for an offer of the client in memory? */
+static bool claims_offers(const struct sock *sk)
+{
+	return READ_ONCE(smc_net(sock_net(sk))->knobs.handshake_in_memory) &&
+	       !READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
+}
+
 /*
  * A kernel service that has taken the socket gets TCP connections. TCP calls this for each SYN with
- * the option. With TCP_DEFER_ACCEPT an ACK does not create a child.
+ * the option.
  */
 static bool is_handshake_congested(const struct sock *sk)
 {
@@ -160,7 +167,7 @@ static bool is_handshake_congested(const struct sock *sk)
 	smc = smc_sk(sk);
 	congested = smc_sock_is_taken(sk) || may_give_away(sk) ||
 		    (smc && has_too_many_children(smc));
-	if (smc && !congested && !READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept))
+	if (smc && !congested && claims_offers(sk))
 		smc_caller_work_note_listener(smc);
 	rcu_read_unlock();
 	return congested;

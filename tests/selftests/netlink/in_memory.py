@@ -6,11 +6,16 @@ Which handshakes go through memory, and which through TCP.
 usage: in_memory.py TRACEFS CGROUP CLIENT SERVER
 """
 
+import ctypes
+import errno
 import os
 import re
+import select
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -171,11 +176,9 @@ def counters():
     """Each end counts a handshake in memory; the client counts an offer that it withdraws."""
     before = counts(CLIENT) + counts(SERVER)
     with listen() as listener:
-        found = exchange(listener, smc.smc_socket)
-        with Setting(SERVER):
-            found += exchange(listener, smc.smc_socket)
-        for _ in range(TRIES):
-            found += exchange(listener, smc.smc_socket)
+        found = sum((exchange(listener, smc.smc_socket) for _ in range(TRIES)), Counter())
+        with AcksLost():
+            found += sum((exchange(listener, smc.smc_socket) for _ in range(TRIES)), Counter())
     in_memory = found['received', PROPOSAL, MEMORY]
     withdrawn = found['sent', PROPOSAL, MEMORY] - in_memory
     after = counts(CLIENT) + counts(SERVER)
@@ -195,13 +198,154 @@ def address_translation():
         goes('translated address and port', IN_MEMORY, listener, to=to)
 
 
-def no_ack():
-    """Bare ACKs are lost until there is data."""
-    with listen() as listener, Rules(SERVER, '''
+class AcksLost(Rules):
+    """Bare ACKs to the server are lost, so they create no child."""
+
+    def __init__(self):
+        super().__init__(SERVER, '''
             add table inet t
             add chain inet t in { type filter hook input priority 0; }
-            add rule inet t in tcp flags & (syn|ack|fin) == ack meta length 40-52 drop'''):
+            add rule inet t in tcp flags & (syn|ack|fin|rst) == ack meta length 40-52 drop''')
+
+
+def no_ack():
+    with listen() as listener, AcksLost():
         goes('the ACK is lost', WITHDRAWN, listener)
+
+
+class NoPlace:
+    """A listening socket whose only place is taken: the offer of a further client stands."""
+
+    def __init__(self):
+        self.listener = listen()
+        self.listener.listen(0)
+        self.client = None
+        self.first = smc.smc_socket()
+        self.first.settimeout(smc.LIMIT)
+        self.first.connect(self.listener.getsockname())
+        if not smc.eventually(lambda: not objects('handshake')):
+            raise RuntimeError('a handshake does not end')
+
+    def connect(self):
+        self.client = smc.smc_socket()
+        self.client.setblocking(False)
+        self.client.connect_ex(self.listener.getsockname())
+
+    def close(self):
+        for sock in (self.client, self.first, self.listener):
+            if sock:
+                sock.close()
+
+    def accept(self):
+        """Both connections: the messages of their handshakes."""
+        self.listener.settimeout(smc.LIMIT)
+        for _ in range(2):
+            with self.listener.accept()[0] as server:
+                server.sendall(b'some data')
+        found = messages()
+        for client in self.first, self.client:
+            client.settimeout(smc.LIMIT)
+            equal('data arrives', client.recv(9, socket.MSG_WAITALL), b'some data')
+        self.close()
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+
+def crowded(name, wanted, wait):
+    """Waits before it accepts two connections, of which one has no place."""
+    for _ in range(TRIES):
+        start_tracing()
+        with NoPlace() as full:
+            full.connect()
+            wait()
+            found = full.accept()
+        if found == wanted:
+            break
+    equal(name, found, wanted)
+
+
+def no_place():
+    crowded('no place is free in time', IN_MEMORY + WITHDRAWN,
+            lambda: smc.eventually(lambda: not objects('pair')))
+    crowded('a place is free in time', IN_MEMORY + IN_MEMORY, lambda: None)
+
+
+def while_offer_stands(name, act):
+    """Acts while an offer stands, which then goes, and not because its time is over."""
+    for _ in range(TRIES):
+        with NoPlace() as full:
+            withdrawn = counts(CLIENT)[1]
+            seen = act(full)
+            left = objects('pair')
+            if seen and counts(CLIENT)[1] == withdrawn:
+                break
+    check(f'{name}: an offer stood', seen)
+    equal(f'{name}: no offer is left', left, 0)
+
+
+def close_client(full):
+    full.connect()
+    seen = objects('pair')
+    full.client.close()
+    return seen
+
+
+def disconnect_client(full):
+    full.connect()
+    seen = objects('pair')
+    disconnect(full.client)
+    return seen
+
+
+def kill_client(full):
+    """It waits in connect()."""
+    pid = os.fork()
+    if not pid:
+        try:
+            smc.smc_socket().connect(full.listener.getsockname())
+        finally:
+            os._exit(0)
+    end = time.monotonic() + 1
+    while not (seen := objects('pair')) and time.monotonic() < end:
+        pass
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return seen
+
+
+def ends_of_offers():
+    while_offer_stands('the client closes', close_client)
+    while_offer_stands('the client disconnects', disconnect_client)
+    while_offer_stands('the client is killed', kill_client)
+
+
+def server_closes():
+    """While an offer stands."""
+    for _ in range(TRIES):
+        with NoPlace() as full:
+            full.connect()
+            seen = objects('pair')
+            full.listener.close()
+            select.select([], [full.client], [], smc.LIMIT)
+            error = full.client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+            left = objects('pair')
+            if seen:
+                break
+    check('the server closes: an offer stood', seen)
+    equal('the client is reset', error, errno.ECONNRESET)
+    equal('no offer is left', left, 0)
+
+
+def disconnect(sock):
+    """connect(AF_UNSPEC), which Python cannot."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.connect(sock.fileno(), bytes(16), 16):
+        raise OSError(ctypes.get_errno(), 'cannot disconnect')
 
 
 def not_allowed():
@@ -209,7 +353,7 @@ def not_allowed():
         with Setting(CLIENT):
             never('not allowed at the client', listener)
         with Setting(SERVER):
-            goes('not allowed at the server', WITHDRAWN, listener)
+            never('not allowed at the server', listener)
         goes('allowed again', IN_MEMORY, listener)
 
 
@@ -223,7 +367,7 @@ def another_cgroup():
     listener = listen()
     enter(os.path.dirname(CGROUP) + own)
     with listener:
-        never('a server of another cgroup', listener)
+        goes('a server of another cgroup', IN_MEMORY, listener)
 
 
 def another_user():
@@ -233,7 +377,16 @@ def another_user():
     listener.bind(('127.0.0.1', 0))
     listener.listen(8)
     with listener:
-        never('a server of another user', listener)
+        goes('a server of another user', IN_MEMORY, listener)
+
+
+def low_priority():
+    os.setpriority(os.PRIO_PROCESS, 0, 10)
+    try:
+        with listen() as listener:
+            goes('a client of low priority', IN_MEMORY, listener)
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, 0)
 
 
 def deferred():
@@ -271,4 +424,5 @@ def plain_server():
 
 nl.namespace(CLIENT)
 run(between_containers, over_loopback, six_segments, counters, address_translation, no_ack,
-    not_allowed, another_cgroup, another_user, deferred, declined, plain_server)
+    no_place, ends_of_offers, server_closes, not_allowed, another_cgroup, another_user,
+    low_priority, deferred, declined, plain_server)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The messages of a handshake go through memory if both ends are in this kernel, and the client may
-# take the steps of the server; otherwise through TCP, also if the server does not get the ACK.
+# The messages of a handshake go through memory if both ends are in this kernel; through TCP if the
+# server does not get the ACK.
 #
 # kernels: stock-6.12 stock-6.1
 # daily: stock-6.12
@@ -18,5 +18,7 @@
 ns_pair client server
 
 cases_with_cgroup in_memory.py client server
+ip netns del client
+ip netns del server
 smc_expect_clean "no object is left over"
 done_testing
