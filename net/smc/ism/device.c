@@ -2,13 +2,13 @@
 /* Registry of ISM devices */
 
 #include <linux/export.h>
-#include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 
 #include "device.h"
 
-static DEFINE_MUTEX(devices_lock);	/* protects devices */
+static DEFINE_SPINLOCK(devices_lock);	/* protects devices */
 static LIST_HEAD(devices);
 static DECLARE_WAIT_QUEUE_HEAD(gone);
 
@@ -16,7 +16,7 @@ static DECLARE_WAIT_QUEUE_HEAD(gone);
  * smc_ism_register() - make a device available for new connections
  * @dev: all fields but @list, @users and @groups are set
  *
- * May sleep.
+ * Process context; does not sleep.
  *
  * Return: 0, or -EEXIST if a device with this address is registered.
  */
@@ -27,14 +27,14 @@ int smc_ism_register(struct smc_ism_device *dev)
 
 	refcount_set(&dev->users, 1);
 	atomic_set(&dev->groups, 0);
-	mutex_lock(&devices_lock);
+	spin_lock(&devices_lock);
 	list_for_each_entry(other, &devices, list)
 		if (other->address.gid == dev->address.gid &&
 		    other->address.gid_ext == dev->address.gid_ext && other->chid == dev->chid)
 			err = -EEXIST;
 	if (!err)
 		list_add_tail(&dev->list, &devices);
-	mutex_unlock(&devices_lock);
+	spin_unlock(&devices_lock);
 	return err;
 }
 EXPORT_SYMBOL_GPL(smc_ism_register);
@@ -47,9 +47,9 @@ EXPORT_SYMBOL_GPL(smc_ism_register);
  */
 void smc_ism_unregister(struct smc_ism_device *dev)
 {
-	mutex_lock(&devices_lock);
+	spin_lock(&devices_lock);
 	list_del(&dev->list);
-	mutex_unlock(&devices_lock);
+	spin_unlock(&devices_lock);
 
 	smcd_device_put(dev);
 	wait_event(gone, !refcount_read(&dev->users));
@@ -61,7 +61,7 @@ EXPORT_SYMBOL_GPL(smc_ism_unregister);
  * @list: result, with a reference for each device
  * @max: size of @list
  *
- * May sleep.
+ * Process context; does not sleep.
  *
  * Return: number of devices in @list.
  */
@@ -70,14 +70,14 @@ unsigned int smcd_device_list(struct smc_ism_device **list, unsigned int max)
 	struct smc_ism_device *dev;
 	unsigned int nr = 0;
 
-	mutex_lock(&devices_lock);
+	spin_lock(&devices_lock);
 	list_for_each_entry(dev, &devices, list) {
 		if (nr == max)
 			break;
 		smcd_device_get(dev);
 		list[nr++] = dev;
 	}
-	mutex_unlock(&devices_lock);
+	spin_unlock(&devices_lock);
 	return nr;
 }
 
@@ -85,7 +85,7 @@ unsigned int smcd_device_list(struct smc_ism_device **list, unsigned int max)
  * smcd_device_nth() - get a device by its position, for monitoring
  * @n: position, from 0
  *
- * The position changes when a device before it is removed. May sleep.
+ * The position changes when a device before it is removed. Process context; does not sleep.
  *
  * Return: the device, with a reference, or NULL if there are not so many.
  */
@@ -93,7 +93,7 @@ struct smc_ism_device *smcd_device_nth(unsigned int n)
 {
 	struct smc_ism_device *dev, *found = NULL;
 
-	mutex_lock(&devices_lock);
+	spin_lock(&devices_lock);
 	list_for_each_entry(dev, &devices, list) {
 		if (n--)
 			continue;
@@ -101,7 +101,7 @@ struct smc_ism_device *smcd_device_nth(unsigned int n)
 		smcd_device_get(found);
 		break;
 	}
-	mutex_unlock(&devices_lock);
+	spin_unlock(&devices_lock);
 	return found;
 }
 
