@@ -18,7 +18,7 @@
 #include "object.h"
 #include "ops/ops.h"
 #include "share.h"
-#include "sock/caller_work.h"
+#include "sock/connect_watch.h"
 #include "sock/proto.h"
 #include "sock/sock.h"
 #include "work.h"
@@ -57,7 +57,7 @@ static int __init smc_init(void)
 	err = smc_proto_tables_init();
 	if (err)
 		goto err_transport;
-	smc_caller_work_init();
+	smc_connect_watch_init();
 	smc_pair_init();
 	err = smc_attach_init();
 	if (err)

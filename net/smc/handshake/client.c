@@ -125,7 +125,7 @@ static enum smc_outcome decline_at_once(struct smc_handshake *hs, u32 reason)
  */
 static bool offer_in_memory(struct smc_handshake *hs)
 {
-	const struct smc_pair_key key = smc_handshake_pair_key(hs);
+	const struct smc_pair_key key = smc_handshake_pair_key(hs->conn);
 
 	if (!(hs->client.sent.proposal.offers & SMC_VARIANT_D2) ||
 	    !READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))

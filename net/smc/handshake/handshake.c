@@ -537,7 +537,8 @@ static enum smc_outcome step_joining(struct smc_handshake *hs, int err, const st
 		return handle_decline(hs, &msg->decline);
 	if (err != -EAGAIN)
 		return smc_handshake_fail(hs, -ECONNRESET);
-	if (!list_empty_careful(&hs->server.entry.list) && time_before(jiffies, hs->deadline)) {
+	if (smc_server_leaves_group(hs) ||
+	    (!list_empty_careful(&hs->server.entry.list) && time_before(jiffies, hs->deadline))) {
 		*more = false;
 		return SMC_PENDING;
 	}
@@ -567,10 +568,10 @@ static enum smc_outcome run_step(struct smc_handshake *hs, bool *more)
  * The sequence numbers of the first bytes of both ends, as long as none is sent. Within this kernel
  * only the two ends of one TCP connection have the same ones, unless a peer has chosen its own.
  */
-struct smc_pair_key smc_handshake_pair_key(const struct smc_handshake *hs)
+struct smc_pair_key smc_handshake_pair_key(const struct smc_conn *conn)
 {
-	const struct tcp_sock *tp = tcp_sk(hs->tcp);
-	bool is_client = hs->conn->role == SMC_CLIENT;
+	const struct tcp_sock *tp = tcp_sk(conn->sk);
+	bool is_client = conn->role == SMC_CLIENT;
 
 	return (struct smc_pair_key){
 		.client = is_client ? tp->snd_una : tp->rcv_nxt,
@@ -581,16 +582,17 @@ struct smc_pair_key smc_handshake_pair_key(const struct smc_handshake *hs)
 /**
  * smc_handshake_start() - start the handshake: TCP is connected, and both SYNs announced SMC
  * @hs: the handshake
- * @may_offer: client: the server is probably in this kernel
+ * @is_local: the client's connect() takes the steps. Client: the server is probably in this kernel
  *
  * The socket lock is held. May sleep, but does not wait for the peer.
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer)
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool is_local)
 {
 	if (hs->conn->role == SMC_CLIENT)
-		return smc_client_propose(hs, may_offer);
+		return smc_client_propose(hs, is_local);
+	hs->is_local = is_local;
 	smc_server_claim(hs);
 	return smc_handshake_expect(hs, SMC_CLC_PROPOSAL);
 }

@@ -83,6 +83,7 @@ enum smc_phase {
  * @server.choice: what we chose
  * @server.entry: the connection's request to join or form a link group
  * @device: client: index of our device
+ * @is_local: server: the client's connect() takes the steps, see smc_server_leaves_group()
  * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
  * @version: format of a Decline: that of the Proposal, later that of the chosen variant
  * @reason: enum smc_reason of SMC_FALLBACK
@@ -123,6 +124,7 @@ struct smc_handshake {
 		} server;
 	};
 	u8 device;
+	bool is_local;
 	bool is_doomed;
 	u8 version;
 	u32 reason;
@@ -134,7 +136,7 @@ struct smc_handshake {
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp);
 gfp_t smc_handshake_gfp(const struct smc_conn *conn);
 void smc_handshake_free(struct smc_handshake *hs);
-enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool may_offer);
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool is_local);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
 enum smc_outcome smc_client_withdraw(struct smc_handshake *hs);
 
@@ -154,7 +156,7 @@ enum smc_outcome smc_handshake_await(struct smc_handshake *hs, enum smc_phase ph
 enum smc_outcome smc_handshake_settle(struct smc_handshake *hs);
 u32 smc_handshake_excluded(struct sock *tcp);
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg);
-struct smc_pair_key smc_handshake_pair_key(const struct smc_handshake *hs);
+struct smc_pair_key smc_handshake_pair_key(const struct smc_conn *conn);
 void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
 				 struct smc_clc_first_contact *out);
 
@@ -183,6 +185,7 @@ enum smc_outcome smc_client_opened(struct smc_handshake *hs);
 void smc_server_claim(struct smc_handshake *hs);
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs,
 				     const struct smc_clc_proposal *proposal);
+bool smc_server_leaves_group(const struct smc_handshake *hs);
 enum smc_outcome smc_server_join(struct smc_handshake *hs);
 enum smc_outcome smc_server_opened(struct smc_handshake *hs);
 enum smc_outcome smc_server_confirmed(struct smc_handshake *hs,

@@ -18,7 +18,7 @@
 /* Is the client in this kernel, and has it offered its Proposal in memory? */
 void smc_server_claim(struct smc_handshake *hs)
 {
-	const struct smc_pair_key key = smc_handshake_pair_key(hs);
+	const struct smc_pair_key key = smc_handshake_pair_key(hs->conn);
 
 	if (READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))
 		hs->pair = smc_pair_claim(hs->conn, &key);
@@ -194,6 +194,15 @@ static enum smc_outcome wait_for_group(struct smc_handshake *hs)
 	return SMC_PENDING;
 }
 
+/*
+ * Is the group left to accept() or a kworker? All connections of a link group of SMC-R share its
+ * mutexes, and the scheduler may stop the client's connect() in a step, with one of them.
+ */
+bool smc_server_leaves_group(const struct smc_handshake *hs)
+{
+	return hs->is_local && hs->server.entry.key.variant & SMC_VARIANTS_R;
+}
+
 /**
  * smc_server_join() - join or create the group and open the connection
  * @hs: the handshake; hs->server.entry describes the group
@@ -209,6 +218,8 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 	bool first;
 	int err;
 
+	if (smc_server_leaves_group(hs))
+		return smc_handshake_await(hs, SMC_PHASE_JOINING);
 	group = smc_group_enter(sock_net(hs->conn->sk), &hs->server.entry, &first);
 	if (group == ERR_PTR(-EINPROGRESS))
 		return wait_for_group(hs);

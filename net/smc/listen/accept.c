@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * listen() and accept(). child.c takes children from TCP's queue, queue.c keeps them for accept().
- * Each child has its own handshake; when it is over, the child is ready for accept().
+ * listen() and accept(). child.c takes children from TCP's queue (tcp_queue.c), or their clients do
+ * (client_child.c); queue.c keeps them for accept(). Each child has its own handshake; when it is
+ * over, the child is ready for accept().
  */
 
 #include <linux/module.h>
@@ -11,7 +12,6 @@
 #include <net/inet_connection_sock.h>
 #include <net/rps.h>
 
-#include "../sock/caller_work.h"
 #include "../sock/list.h"
 #include "../sock/proto.h"
 #include "listen.h"
@@ -49,7 +49,8 @@ static void end_children(struct smc_sock *listener)
 }
 
 /*
- * Stop to listen, and reset all children that accept() has not returned. The socket lock is held.
+ * Stop to listen, and reset all children that accept() has not returned; a client in connect()
+ * resets its own. The socket lock is held.
  * TCP still listens, unless it was killed; it stops, too. The sock is detached.
  *
  * May sleep, but neither for a peer nor for a program: accept() cannot return a child that is out
@@ -244,8 +245,8 @@ static bool is_child_free_or_accepted(struct smc_sock *child)
 }
 
 /*
- * The owner of a child in the queue is a kworker, accept(), or a task in connect(), and owns it for
- * a short time, unless the scheduler stops it. Once another thread has accepted the child, a
+ * The owner of a child in the queue is a kworker, accept() or poll(), and owns it for a short time,
+ * unless the scheduler stops it. Once another thread has accepted the child, a
  * program may own it without limit. Return: whether the child is free, or was accepted.
  */
 static bool wait_for_child_owner(struct smc_sock *child)

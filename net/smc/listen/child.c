@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Children of a listening socket: taken from TCP's queue, and stepped, by accept() if a program
- * waits there, or by the work queue.
+ * waits there, or by the work queue. See client_child.c for a client in this kernel.
  */
 
 #include <linux/cgroup.h>
@@ -12,7 +12,6 @@
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
-#include "../sock/caller_work.h"
 #include "../work.h"
 #include "listen.h"
 
@@ -66,19 +65,18 @@ static bool charge_accounted_bytes(struct sock *sk)
 }
 
 /*
- * The memory cgroup that pays for a child: that of the task in accept(), as over TCP. A task in
- * connect() that takes the child is in the cgroup of the listening socket. For a kworker the
- * listening socket's cgroup pays; also with version 1 of cgroups, where the kernel does not export
- * the fields that decide.
+ * The memory cgroup that pays for a child: that of the task in accept(), as over TCP. If a kworker
+ * or connect() takes the child, the listening socket's cgroup pays; also with version 1 of cgroups,
+ * where the kernel does not export the fields that decide.
  *
  * Return: a cgroup, with a reference, or NULL.
  */
-static struct mem_cgroup *get_child_payer(const struct sock *parent)
+static struct mem_cgroup *get_child_payer(const struct sock *parent, bool in_accept)
 {
 	struct mem_cgroup *memcg = parent->sk_memcg;
 
 	rcu_read_lock();
-	if (!(current->flags & PF_KTHREAD) && cgroup_subsys_on_dfl(memory_cgrp_subsys))
+	if (in_accept && cgroup_subsys_on_dfl(memory_cgrp_subsys))
 		memcg = mem_cgroup_from_task(current);
 	if (memcg && (!parent_mem_cgroup(memcg) || !css_tryget(&memcg->css)))
 		memcg = NULL;
@@ -90,12 +88,12 @@ static struct mem_cgroup *get_child_payer(const struct sock *parent)
  * Charge a child as TCP does in accept(). It has sent nothing. sk_mem_reclaim() gives back what TCP
  * holds ahead of use, so there is rarely anything to charge.
  */
-static void charge_child_memcg(struct sock *sk, const struct sock *parent)
+static void charge_child_memcg(struct sock *sk, const struct sock *parent, bool in_accept)
 {
 	if (!mem_cgroup_sockets_enabled || sk->sk_memcg)
 		return;
 	sk_mem_reclaim(sk);
-	sk->sk_memcg = get_child_payer(parent);
+	sk->sk_memcg = get_child_payer(parent, in_accept);
 	if (!sk->sk_memcg)
 		return;
 	if (!charge_accounted_bytes(sk)) {
@@ -106,76 +104,47 @@ static void charge_child_memcg(struct sock *sk, const struct sock *parent)
 	kmem_cache_charge(sk, GFP_KERNEL | __GFP_NOFAIL);
 }
 #else
-static void charge_child_memcg(struct sock *sk, const struct sock *parent)
+static void charge_child_memcg(struct sock *sk, const struct sock *parent, bool in_accept)
 {
 }
 #endif
 
-/*
- * Do what inet_csk_accept() does, but without the socket lock of the listening sock, which a
- * program may own without limit. rskq_lock and fastopenq.lock protect TCP's queue.
+/**
+ * smc_child_create() - create a child, and attach it to its sock
+ * @listener: the listening socket; the caller has a reference
+ * @sk: the sock, which was taken out of TCP's queue
+ * @in_accept: the task in accept() pays for the child, otherwise the listening socket does
  *
- * Return: a child, with a reference, or NULL.
+ * Another subsystem, such as BPF's sockmap, may use the sock already. Such a child takes steps,
+ * too, and becomes a TCP connection: see smc_handshake_excluded(). May sleep, but not for a
+ * program, which does not know the sock.
+ *
+ * Return: the child in SMC_SOCK_INCOMING, locked, with a reference for the caller, which adds it to
+ * the queue of the module; or NULL without memory: then the sock is closed.
  */
-static struct sock *dequeue_tcp_child(struct sock *listener)
-{
-	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
-	struct request_sock *req = reqsk_queue_remove(queue, listener);
-	struct sock *sk;
-
-	if (!req)
-		return NULL;
-	sk = req->sk;
-	spin_lock_bh(&queue->fastopenq.lock);
-	if (tcp_rsk(req)->tfo_listener) {
-		req->sk = NULL;	/* TCP frees the request when its handshake ends */
-		req = NULL;
-	}
-	spin_unlock_bh(&queue->fastopenq.lock);
-	if (req)
-		reqsk_put(req);
-	inet_init_csk_locks(sk);
-	return sk;
-}
-
-static struct smc_sock *create_child(struct smc_sock *listener, struct sock *sk)
+struct smc_sock *smc_child_create(struct smc_sock *listener, struct sock *sk, bool in_accept)
 {
 	struct smc_sock *child;
 
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	smc_syn_adopt_child(sk);
-	charge_child_memcg(sk, listener->conn.sk);
+	charge_child_memcg(sk, listener->conn.sk, in_accept);
 	child = smc_sock_create(sk, FOR_CHILD);
-	release_sock(sk);
-	if (!child)
+	if (!child) {
+		release_sock(sk);
+		smc_close_sock(sk, true);	/* to the peer a FIN would look like an answer */
 		return NULL;
+	}
 	child->owns_sk = true;
 	__module_get(THIS_MODULE);
 	child->conn.role = SMC_SERVER;
 	child->limit_handshake = listener->limit_handshake;
 	child->delays_acks = listener->delays_acks;
 	child->reason = smc_syn_child_reason(sk, listener->conn.sk);
-	return child;
-}
-
-/*
- * Another subsystem, such as BPF's sockmap, may use the sock already. Such a child takes steps,
- * too, and becomes a TCP connection: see smc_handshake_excluded().
- */
-static void enqueue_child(struct smc_sock *listener, struct smc_sock *child)
-{
-	struct sock *sk = child->conn.sk;
-
-	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	smc_sock_set_state(child, SMC_SOCK_INCOMING);
 	if (!child->reason)
 		smc_sock_attach(child);
-	if (!smc_accept_add_child(listener, child)) {
-		smc_close_child(child);
-		smc_conn_put(&child->conn);
-	}
-	release_sock(sk);
-	smc_close_if_over(child);
+	return child;
 }
 
 /*
@@ -184,21 +153,24 @@ static void enqueue_child(struct smc_sock *listener, struct smc_sock *child)
  */
 void smc_child_fall_back(struct smc_sock *listener, struct sock *sk)
 {
-	charge_child_memcg(sk, listener->conn.sk);
+	charge_child_memcg(sk, listener->conn.sk, true);
 	smc_fallback_child(sk, listener);
 }
 
 /* Return: the child of a sock that TCP has accepted, with a reference, or NULL without memory. */
-static struct smc_sock *adopt_child(struct smc_sock *listener, struct sock *sk)
+static struct smc_sock *adopt_child(struct smc_sock *listener, struct sock *sk, bool in_accept)
 {
-	struct smc_sock *child = create_child(listener, sk);
+	struct smc_sock *child = smc_child_create(listener, sk, in_accept);
 
-	if (!child) {
-		smc_close_sock(sk, true);	/* to the peer a FIN would look like an answer */
+	if (!child)
 		return NULL;
-	}
 	smc_conn_get(&child->conn);
-	enqueue_child(listener, child);
+	if (!smc_accept_add_child(listener, child)) {
+		smc_close_child(child);
+		smc_conn_put(&child->conn);
+	}
+	release_sock(sk);
+	smc_close_if_over(child);
 	return child;
 }
 
@@ -277,14 +249,14 @@ static bool adopt_children(struct smc_sock *listener, struct sock **tcp_child)
 		if (!may_adopt_child(listener))
 			break;
 		smc_work_forget_throttling();
-		sk = dequeue_tcp_child(listener->conn.sk);
+		sk = smc_tcp_queue_pop(listener);
 		if (!sk)
 			break;
 		if (tcp_child && is_next_without_smc(listener, sk)) {
 			*tcp_child = sk;
 			break;
 		}
-		child = adopt_child(listener, sk);
+		child = adopt_child(listener, sk, tcp_child);
 		if (!child)
 			continue;
 		if (tcp_child) {
@@ -328,6 +300,39 @@ static struct smc_acceptor *find_sleeping_acceptor(struct smc_accept_queue *q)
 {
 	lockdep_assert_held(&q->lock);
 	return list_first_entry_or_null(&q->acceptors, struct smc_acceptor, list);
+}
+
+/* Or a budget of its own: a task of SCHED_DEADLINE waits for its next period */
+static bool has_low_priority(const struct task_struct *task)
+{
+	return task->policy == SCHED_IDLE || task->policy == SCHED_DEADLINE || task_nice(task) > 0;
+}
+
+#ifdef CONFIG_CGROUP_SCHED
+static bool is_in_root_cgroup(const struct task_struct *task)
+{
+	bool is_root;
+
+	rcu_read_lock();
+	is_root = !task_css_check(task, cpu_cgrp_id, false)->parent;
+	rcu_read_unlock();
+	return is_root;
+}
+#else
+static bool is_in_root_cgroup(const struct task_struct *task)
+{
+	return true;
+}
+#endif
+
+/*
+ * May the scheduler keep a task off the processor that could run? A task of low priority waits for
+ * all others. A cgroup of the cpu controller has a weight, and may have a quota, which a module
+ * cannot read; only the root has neither. The caller knows that the task exists. Any context.
+ */
+bool smc_task_may_be_held(const struct task_struct *task)
+{
+	return has_low_priority(task) || !is_in_root_cgroup(task);
 }
 
 /*
@@ -487,7 +492,7 @@ int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
 }
 
 /*
- * The work of a listening socket, for smc_sock_run_work(): take children from TCP's queue, and take
+ * The work of a listening socket: take children from TCP's queue, and take
  * due steps. The socket is not locked; the caller has a reference. May sleep, but not for a peer.
  */
 void smc_child_work(struct smc_sock *listener)

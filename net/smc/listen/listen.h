@@ -29,15 +29,25 @@ int smc_accept(struct socket *sock, struct socket *newsock, int flags);
 void smc_accept_set_backlog(struct smc_sock *listener, int backlog);
 u32 smc_accept_count_waiting(struct smc_sock *listener);
 bool smc_accept_has_place(struct smc_sock *listener);
+bool smc_accept_count_in_connect(struct smc_sock *listener);
+void smc_accept_uncount_in_connect(struct smc_sock *listener);
 bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child);
+bool smc_accept_is_reset_deferred(const struct smc_sock *child);
+void smc_accept_make_ready(struct smc_sock *child, enum smc_outcome outcome);
 bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child);
 void smc_accept_release_child(struct smc_sock *listener, struct smc_sock *child);
 struct smc_sock *smc_accept_pop_child(struct smc_sock *listener, bool ready);
 struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_older);
 void smc_accept_end_queue(struct smc_sock *listener);
 
+/* tcp_queue.c */
+struct sock *smc_tcp_queue_pop(struct smc_sock *listener);
+struct sock *smc_tcp_queue_remove(struct smc_sock *listener, const struct smc_pair_key *key);
+
 /* child.c */
+struct smc_sock *smc_child_create(struct smc_sock *listener, struct sock *sk, bool in_accept);
 void smc_child_fall_back(struct smc_sock *listener, struct sock *sk);
+bool smc_task_may_be_held(const struct task_struct *task);
 int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child);
 
 #endif /* _NET_SMC_LISTEN_LISTEN_H */

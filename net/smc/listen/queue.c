@@ -5,8 +5,8 @@
  * A child has a place until accept() returns it, so that as many connections can wait as on a TCP
  * socket. A child whose peer is silent, in the handshake or during TCP_DEFER_ACCEPT, is parked: it
  * has no place until the peer has ended its silence, so that silent peers keep no other connection
- * out. If SMC_PARKED_MAX children are parked, new connections are TCP: see
- * is_handshake_congested().
+ * out. A child whose client takes its steps has no place until the client hands it over. If
+ * SMC_PARKED_MAX children have no place, new connections are TCP: see is_handshake_congested().
  */
 
 #include <net/tcp.h>
@@ -141,24 +141,71 @@ void smc_accept_init_queue(struct smc_sock *smc)
 }
 
 /*
- * Add a child that TCP has accepted. The caller holds queue.step_mutex of the listener. The queue
- * gets the caller's reference to the child.
+ * Count a child that the connect() of its client takes. It has no place, and is in no list, until
+ * the connect() hands it over: see client_child.c. Return: false if the connect() may not take it.
+ */
+bool smc_accept_count_in_connect(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	bool may_take;
+
+	spin_lock_irq(&q->lock);
+	may_take = !q->ended && count_taken_places(q) + q->in_connect <= q->backlog &&
+		   q->parked + q->in_connect < SMC_PARKED_MAX;
+	if (may_take)
+		WRITE_ONCE(q->in_connect, q->in_connect + 1);
+	spin_unlock_irq(&q->lock);
+	return may_take;
+}
+
+/* The connect() has handed the child over, or has found none */
+void smc_accept_uncount_in_connect(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+
+	spin_lock_irq(&q->lock);
+	WRITE_ONCE(q->in_connect, q->in_connect - 1);
+	spin_unlock_irq(&q->lock);
+}
+
+/*
+ * A child that is not in the queue any more stays as it is. The peer is silent since @since. The
+ * caller calls unlock_freed_place().
+ */
+static void park_child(struct smc_accept_queue *q, struct smc_sock *child, unsigned long since)
+{
+	lockdep_assert_held(&q->lock);
+	if (!list_empty(&child->child) && !child->parked) {
+		WRITE_ONCE(child->parked, true);
+		child->silent_since = since;
+		WRITE_ONCE(q->parked, q->parked + 1);
+	}
+}
+
+/*
+ * Add a child that TCP has accepted. The queue gets the caller's reference to the child. The caller
+ * has seen a place, but the connect() calls of other clients may have taken it for their children:
+ * then the child is like one whose silence was long, and gets a place if one is free when it is
+ * ready.
  *
  * Return: false if the listener does not listen any more: then the caller keeps the reference.
  */
 bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child)
 {
 	struct smc_accept_queue *q = &listener->queue;
-	bool added;
+	bool added, was_full;
 
 	spin_lock_irq(&q->lock);
 	added = !q->ended;
+	was_full = is_full(q);
 	if (added) {
 		smc_conn_get(&listener->conn);
 		WRITE_ONCE(child->listener, listener);
 		list_add_tail(&child->child, &q->children);
 		child->serial = q->serial++;
 		WRITE_ONCE(q->nr, q->nr + 1);
+		if (was_full)
+			park_child(q, child, jiffies - SILENCE - 1);
 		update_tcp_limit(listener);
 	}
 	spin_unlock_irq(&q->lock);
@@ -193,20 +240,6 @@ static void unlink_child(struct smc_accept_queue *q, struct smc_sock *child)
 	WRITE_ONCE(q->nr, q->nr - 1);
 	if (child->parked)
 		WRITE_ONCE(q->parked, q->parked - 1);
-}
-
-/*
- * A child that is not in the queue any more stays as it is. The peer is silent since @since. The
- * caller calls unlock_freed_place().
- */
-static void park_child(struct smc_accept_queue *q, struct smc_sock *child, unsigned long since)
-{
-	lockdep_assert_held(&q->lock);
-	if (!list_empty(&child->child) && !child->parked) {
-		WRITE_ONCE(child->parked, true);
-		child->silent_since = since;
-		WRITE_ONCE(q->parked, q->parked + 1);
-	}
 }
 
 /*
@@ -296,9 +329,10 @@ static bool is_older_child(struct rb_node *a, const struct rb_node *b)
 
 /*
  * Children are in the order in which TCP accepted them, as programs expect; deferred ones in the
- * order in which their deferral has ended. Handshakes run side by side, so a child may be ready
- * before an older one. A peer chooses the order of its handshakes and interrupts are off, hence a
- * tree.
+ * order in which their deferral has ended; and those whose clients have taken their steps in the
+ * order in which they were handed over, as the connect() calls return. Handshakes run side by side,
+ * so a child may be ready before an older one. A peer chooses the order of its handshakes and
+ * interrupts are off, hence a tree.
  */
 static void queue_ready_child(struct smc_accept_queue *q, struct smc_sock *child)
 {
@@ -445,8 +479,11 @@ static bool defer_child(struct smc_sock *listener, struct smc_sock *child)
 	return true;
 }
 
-/* Would the child be deferred, and has its client reset it in the handshake? */
-static bool is_reset_deferred(const struct smc_sock *child)
+/*
+ * Would the child be deferred, and has its client reset it in the handshake? The child has a
+ * listener. Any context.
+ */
+bool smc_accept_is_reset_deferred(const struct smc_sock *child)
 {
 	return is_reset_without_data(&child->conn) && get_deferral(child->listener->conn.sk);
 }
@@ -474,18 +511,15 @@ void smc_accept_drop_deferred(struct smc_sock *child)
 }
 
 /*
- * The handshake of a child in the queue is over, with this outcome. The socket lock of the child is
- * held; the caller has a reference.
+ * The handshake of a child is over, with SMC_CONNECTED or SMC_FALLBACK: accept() can return it,
+ * unless it is deferred. If the child is not in the queue, nothing is done. The socket lock of the
+ * child is held; the caller has a reference. Does not sleep.
  */
-void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
+void smc_accept_make_ready(struct smc_sock *child, enum smc_outcome outcome)
 {
 	struct smc_sock *listener = child->listener;
 	bool is_queued;
 
-	if (outcome == SMC_FAILED || (outcome == SMC_CONNECTED && is_reset_deferred(child))) {
-		drop_child(child);
-		return;
-	}
 	if (outcome == SMC_CONNECTED && defer_child(listener, child))
 		return;
 	spin_lock_irq(&listener->queue.lock);
@@ -497,6 +531,19 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
 	spin_unlock_irq(&listener->queue.lock);
 	if (is_queued)
 		smc_conn_wake_readers(&listener->conn);
+}
+
+/*
+ * The handshake of a child is over, with this outcome. If the child is not in the queue, nothing is
+ * done. The socket lock of the child is held; the caller has a reference.
+ */
+void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
+{
+	if (outcome == SMC_FAILED ||
+	    (outcome == SMC_CONNECTED && smc_accept_is_reset_deferred(child)))
+		drop_child(child);
+	else
+		smc_accept_make_ready(child, outcome);
 }
 
 /*

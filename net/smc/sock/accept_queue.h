@@ -26,12 +26,12 @@ struct smc_acceptor {
  * struct smc_accept_queue - children of a listening socket
  * @step_mutex: held while accept() or a kworker takes children from TCP's queue, or takes steps of
  *	children; never inside of a socket lock. A kworker does not wait for it
- * @lock: protects the lists, @ended, @nr, @serial, @parked, @deferred, @gone, @backlog, @is_held,
- *	and the lowered sk_max_ack_backlog. Interrupts are off, because TCP wakes smc_sock.wq with
- *	interrupts off
+ * @lock: protects the lists, @ended, @nr, @serial, @parked, @deferred, @gone, @in_connect,
+ *	@backlog, @is_held, and the lowered sk_max_ack_backlog. Interrupts are off, because TCP
+ *	wakes smc_sock.wq with interrupts off
  * @ended: the socket does not listen any more: no child may be added
- * @children: all children, in handshake, deferred or ready; each has a place in the backlog unless
- *	it is parked, as it may also be when it is ready
+ * @children: all children but those of @in_connect, in handshake, deferred or ready; each has a
+ *	place in the backlog unless it is parked, as it may also be when it is ready
  * @ready: children that accept() can return, by smc_sock.serial
  * @due: children whose next step accept() takes
  * @incoming: TCP's queue may have children; also written without @lock
@@ -46,6 +46,8 @@ struct smc_acceptor {
  * @parked: number of children without a place in the backlog
  * @deferred: number of children that TCP_DEFER_ACCEPT keeps from accept()
  * @gone: number of those whose clients have reset them without data
+ * @in_connect: number of children whose steps the connect() of their clients takes. They are in no
+ *	list
  * @backlog: what the program has asked for in listen()
  * @is_held: no child was taken from TCP's queue because there was no place
  */
@@ -66,6 +68,7 @@ struct smc_accept_queue {
 	unsigned int parked;
 	unsigned int deferred;
 	unsigned int gone;
+	unsigned int in_connect;
 	u32 backlog;
 	bool is_held;
 };

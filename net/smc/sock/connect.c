@@ -6,11 +6,13 @@
 #include <net/tcp.h>
 
 #include "../handshake/ipsec.h"
-#include "caller_work.h"
+#include "connect_watch.h"
 #include "list.h"
 #include "listener.h"
 #include "proto.h"
 #include "sock.h"
+
+#define ROUNDS_MAX	4	/* of the steps of both ends that connect() takes */
 
 /*
  * Wait for the outcome; the lock is released meanwhile. With @is_stepper the caller takes the
@@ -44,8 +46,11 @@ static int wait_for_outcome(struct smc_sock *smc, bool is_stepper, long timeo)
 	return err;
 }
 
-/* The next call that waits, or else the work queue, takes the steps */
-static void stop_stepping(struct smc_sock *smc)
+/*
+ * The work queue takes a step that is due. The next call that waits, accept() or the work queue
+ * takes later ones. The socket lock is held. Does not sleep.
+ */
+void smc_connect_stop_stepping(struct smc_sock *smc)
 {
 	smc_connect_start_timer(smc);
 	if (smc_sock_change_stepper(smc, SMC_STEP_LEAVE) == SMC_STEPPER_QUEUE_WORK)
@@ -74,7 +79,7 @@ int smc_connect_wait(struct smc_sock *smc, long timeo)
 		return wait_for_outcome(smc, false, timeo);
 	smc_sock_change_stepper(smc, SMC_STEP_ENTER);
 	err = wait_for_outcome(smc, true, timeo);
-	stop_stepping(smc);
+	smc_connect_stop_stepping(smc);
 	return err;
 }
 
@@ -117,14 +122,14 @@ static struct smc_sock *get_attached_sock(struct sock *sk)
 
 /*
  * Call TCP's connect without waiting. If TCP connects, the caller is the stepper, and has a
- * reference to the struct in @out. If the connection cannot use SMC, @reason is set. From the SYN
- * on, @work collects sockets.
+ * reference to the struct in @out, and @watch has begun before the SYN. If the connection cannot
+ * use SMC, @reason is set.
  *
  * Return: 0, or the error of TCP.
  */
 static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 			     u32 destination, struct smc_sock **out, u32 *reason,
-			     struct smc_caller_work *work)
+			     struct smc_connect_watch *watch)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc;
@@ -141,16 +146,17 @@ static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int add
 	smc_syn_offer(smc);
 	smc_sock_change_stepper(smc, SMC_STEP_ENTER);
 	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
-	smc_caller_work_begin(work, sock);
+	smc_connect_watch_begin(watch, sock);
 	err = __inet_stream_connect(sock, addr, addr_len, O_NONBLOCK, 0);
 	if (!err || err == -EINPROGRESS) {
 		sock->state = SS_CONNECTING;	/* until the handshake is over */
 		*out = smc;
 		return 0;
 	}
+	smc_connect_watch_end(watch);
 	smc_sock_set_state(smc, SMC_SOCK_INIT);
 	smc_syn_withdraw(smc);
-	stop_stepping(smc);
+	smc_connect_stop_stepping(smc);
 	if (!smc->limit_handshake) {
 		smc_sock_set_state(smc, SMC_SOCK_CLOSED);
 		smc_sock_detach(smc);
@@ -211,46 +217,78 @@ static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_l
 }
 
 /*
- * Run the collected work before this task takes the socket lock again, which it may have to wait
- * for
- */
-static void stop_collecting_work(struct sock *sk, struct smc_caller_work *work)
-{
-	release_sock(sk);
-	smc_caller_work_end(work);
-	lock_sock(sk);
-}
-
-/*
- * The server may be on this host: take its steps, which would need a kworker, and the steps of this
- * socket that follow from them. Another thread may disconnect meanwhile.
+ * Begin the handshake, if TCP is connected, as it is on the own host.
  *
  * If a SYN has reached a listening socket on top of this task, and the ACK creates a child, both
  * are probably those of this socket, and the server is in this kernel: the handshake begins in
  * memory. A lost ACK creates no child, nor does one to another host.
+ *
+ * Return: the listening socket that leaves the child to this task, with a reference, or NULL.
  */
-static void step_both_ends(struct socket *sock, struct smc_sock *smc,
-			   struct smc_caller_work *work)
+static struct smc_sock *begin_handshake(struct smc_sock *smc, struct smc_connect_watch *watch)
 {
-	smc->may_offer = READ_ONCE(work->has_listener);
-	WRITE_ONCE(work->has_child, false);
-	smc_connect_step(smc);	/* on the own host TCP is connected already */
-	smc->may_offer = false;
-	if (!READ_ONCE(work->has_child))
+	struct smc_pair_key key;
+
+	sk_flush_backlog(smc->conn.sk);		/* the SYN-ACK came while the socket was locked */
+	key = smc_handshake_pair_key(&smc->conn);
+	if (smc->conn.sk->sk_state == TCP_ESTABLISHED)
+		smc_connect_watch_expect_child(watch, &key);
+	smc->is_local = READ_ONCE(watch->has_listener);
+	smc_connect_step(smc);
+	smc->is_local = false;
+	if (!READ_ONCE(watch->has_child))
 		smc_connect_withdraw(smc);
-	while (smc_connect_is_under_way(smc) && smc_caller_work_is_pending(work)) {
-		stop_collecting_work(sock->sk, work);
-		smc_caller_work_begin(work, sock);
-		smc_connect_step(smc);
-	}
+	return smc_connect_watch_end(watch);
 }
 
-static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
-			 struct smc_caller_work *work)
+/*
+ * A step of the client, after a step of the child. Another thread may have disconnected, or own the
+ * socket for as long as its program likes: the child does not wait for that. Return: whether the
+ * child may go on.
+ */
+static bool step_client(struct smc_sock *smc)
+{
+	struct sock *sk = smc->conn.sk;
+
+	if (!smc_connect_is_under_way(smc))
+		return true;
+	if (!smc_sock_lock_if_free(sk))
+		return false;
+	smc_connect_step(smc);
+	release_sock(sk);
+	return true;
+}
+
+/*
+ * Take the steps of the child, and those of the client that follow from them. The socket lock is
+ * released meanwhile, so another thread may disconnect. Drops the reference to the listening
+ * socket.
+ */
+static void step_both_ends(struct smc_sock *smc, struct smc_sock *listener,
+			   const struct smc_pair_key *key)
+{
+	struct sock *sk = smc->conn.sk;
+	unsigned int rounds = ROUNDS_MAX;
+	struct smc_sock *child;
+
+	release_sock(sk);
+	child = smc_client_child_take(listener, key);
+	smc_conn_put(&listener->conn);
+	if (child) {
+		while (step_client(smc) && smc_connect_is_under_way(child) &&
+		       smc_sock_step_is_due(child) && --rounds)
+			smc_client_child_step(child);
+		smc_client_child_hand_over(child);
+	}
+	lock_sock(sk);
+}
+
+static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
 	struct sock *sk = sock->sk;
 	int disconnects = sk->sk_disconnects;
-	struct smc_sock *smc = NULL;
+	struct smc_sock *smc = NULL, *listener;
+	struct smc_connect_watch watch;
 	u32 destination, reason;
 	int err = 0;
 	long timeo;
@@ -260,20 +298,20 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 	destination = smc_destination_hash(sk, addr, addr_len);
 	reason = find_exclusion_reason(sk, addr, addr_len, destination);
 	if (!reason)
-		err = start_tcp_connect(sock, addr, addr_len, destination, &smc, &reason, work);
+		err = start_tcp_connect(sock, addr, addr_len, destination, &smc, &reason, &watch);
 	if (reason)
 		return connect_as_tcp(sock, addr, addr_len, flags, reason);
 	if (err)
 		return err;
-	step_both_ends(sock, smc, work);
+	listener = begin_handshake(smc, &watch);
+	if (listener)
+		step_both_ends(smc, listener, &watch.key);
 	smc_syn_start_timer(smc);
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (timeo && smc_connect_is_under_way(smc))
-		stop_collecting_work(sk, work);
-	if (timeo && smc_connect_is_under_way(smc))
 		smc_sock_change_stepper(smc, SMC_STEP_LEAVE);	/* smc_connect_wait() enters */
 	else
-		stop_stepping(smc);
+		smc_connect_stop_stepping(smc);
 	err = -EINPROGRESS;		/* also if the outcome is known already, as TCP */
 	if (timeo) {
 		err = smc_connect_wait(smc, timeo);
@@ -303,8 +341,7 @@ static int resume_connect(struct socket *sock, struct smc_sock *smc, struct sock
 	return err;
 }
 
-static int connect_sock_locked(struct socket *sock, struct sockaddr *addr, int addr_len, int flags,
-			       struct smc_caller_work *work)
+static int connect_sock_locked(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = smc_sk(sk);
@@ -325,7 +362,7 @@ static int connect_sock_locked(struct socket *sock, struct sockaddr *addr, int a
 		smc = NULL;
 	}
 	if (!smc || smc->state == SMC_SOCK_INIT)
-		return begin_connect(sock, addr, addr_len, flags, work);
+		return begin_connect(sock, addr, addr_len, flags);
 	return resume_connect(sock, smc, addr, addr_len, flags);
 }
 
@@ -333,13 +370,11 @@ static int connect_sock_locked(struct socket *sock, struct sockaddr *addr, int a
 int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
 	bool has_module = smc_call_begin();
-	struct smc_caller_work work = {};
 	int err;
 
 	lock_sock(sock->sk);
-	err = connect_sock_locked(sock, addr, addr_len, flags, &work);
+	err = connect_sock_locked(sock, addr, addr_len, flags);
 	release_sock(sock->sk);
-	smc_caller_work_end(&work);
 	smc_call_end(has_module);
 	return err;
 }

@@ -5,7 +5,7 @@
  *
  * Each event makes a step due (smc_connect_step()). A system call that waits takes the steps
  * itself, which saves two task switches. If it does not wait, or a signal interrupts it, the work
- * queue takes them.
+ * queue takes them. For a child see also listen/client_child.c.
  */
 
 #include <net/tcp.h>
@@ -173,7 +173,7 @@ enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 		return SMC_FAILED;
 	}
 	smc_sock_set_state(smc, SMC_SOCK_HANDSHAKE);
-	outcome = smc_handshake_start(smc->hs, smc->may_offer);
+	outcome = smc_handshake_start(smc->hs, smc->is_local);
 	if (outcome != SMC_PENDING)
 		finish_handshake(smc, outcome);
 	return SMC_PENDING;

@@ -30,6 +30,14 @@ void smc_accept_drop_deferred(struct smc_sock *child);
 void smc_listen_end(struct smc_sock *listener);
 void smc_listen_hand_over(struct smc_sock *listener);
 
+/* tcp_queue.c */
+bool smc_tcp_queue_has(const struct smc_sock *listener, const struct smc_pair_key *key);
+
+/* client_child.c */
+struct smc_sock *smc_client_child_take(struct smc_sock *listener, const struct smc_pair_key *key);
+void smc_client_child_step(struct smc_sock *child);
+void smc_client_child_hand_over(struct smc_sock *child);
+
 /* child.c */
 bool smc_child_is_for_accept(const struct smc_sock *smc);
 bool smc_child_tell_accept(struct smc_sock *smc);

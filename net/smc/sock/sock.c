@@ -11,7 +11,7 @@
 #include "../conn/close.h"
 #include "../object.h"
 #include "../work.h"
-#include "caller_work.h"
+#include "connect_watch.h"
 #include "list.h"
 #include "listener.h"
 #include "sock.h"
@@ -36,9 +36,30 @@ static struct proto account_proto = {
 };
 
 #ifdef CONFIG_MEMCG
-static struct mem_cgroup *read_memcg(const struct sock *sk)
+static struct mem_cgroup *find_root_memcg(void)
 {
-	return sk->sk_memcg;
+	struct mem_cgroup *memcg, *parent;
+
+	rcu_read_lock();
+	memcg = mem_cgroup_from_task(current);
+	while ((parent = parent_mem_cgroup(memcg)))
+		memcg = parent;
+	rcu_read_unlock();
+	return memcg;		/* is never freed */
+}
+
+/*
+ * What this task allocates from now on is for the socket, and charged to the memory cgroup of the
+ * socket. Return: what the caller gives to set_active_memcg() at the end.
+ */
+struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc)
+{
+	struct mem_cgroup *memcg = smc->conn.account->sk_memcg;
+
+	/* A kworker is in the root cgroup */
+	if (!memcg && !(current->flags & PF_KTHREAD) && !mem_cgroup_disabled())
+		memcg = find_root_memcg();
+	return set_active_memcg(memcg);
 }
 
 static void set_account_memcg(struct sock *account, const struct sock *sk)
@@ -55,7 +76,7 @@ static void put_account_memcg(struct sock *account)
 		css_put(&account->sk_memcg->css);
 }
 #else
-static struct mem_cgroup *read_memcg(const struct sock *sk)
+struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc)
 {
 	return NULL;
 }
@@ -122,10 +143,10 @@ void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
 static void queue_listener_step(struct smc_sock *listener)
 {
 	smc_accept_limit_tcp(listener);
-	if (smc_caller_work_add(listener))
+	if (!smc_listen_is_over(listener) &&
+	    (smc_connect_watch_note_child(listener) || smc_child_tell_accept(listener)))
 		return;
-	if (smc_listen_is_over(listener) || !smc_child_tell_accept(listener))
-		smc_sock_queue_work(listener, 0);
+	smc_sock_queue_work(listener, 0);
 }
 
 /*
@@ -135,19 +156,18 @@ static void queue_listener_step(struct smc_sock *listener)
 void smc_sock_event(struct smc_sock *smc)
 {
 	enum smc_stepper_action action;
-	bool is_for_accept;
 
 	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN) {
 		queue_listener_step(smc);
 		return;
 	}
-	is_for_accept = smc_child_is_for_accept(smc) && !smc_caller_work_takes(smc);
-	action = smc_sock_change_stepper(smc, is_for_accept ? SMC_STEP_DUE_ACCEPT : SMC_STEP_DUE);
+	action = smc_sock_change_stepper(smc, smc_child_is_for_accept(smc) ? SMC_STEP_DUE_ACCEPT :
+									     SMC_STEP_DUE);
 	if (action == SMC_STEPPER_TELL_ACCEPT && !smc_child_tell_accept(smc))
 		action = smc_sock_change_stepper(smc, SMC_STEP_DECLINE);
 	if (action == SMC_STEPPER_WAKE_CALLER)
 		wake_up_interruptible_all(&smc->callers);
-	if (action == SMC_STEPPER_QUEUE_WORK && !smc_caller_work_add(smc))
+	if (action == SMC_STEPPER_QUEUE_WORK)
 		smc_sock_queue_work(smc, 0);
 }
 
@@ -211,10 +231,14 @@ static int handle_tcp_wakeup(wait_queue_entry_t *entry, unsigned int mode, int s
 }
 
 /*
- * A program owns its socket while the kernel brings in a page, and the program may delay that page.
- * The work queue serves all programs and waits for none of these sockets.
+ * Take the socket lock, if it is free. A program owns its socket while the kernel brings in a page,
+ * and the program may delay that page. The work queue serves all programs, and waits for none of
+ * these sockets; a client that takes steps of its server does not, either. Process context; does
+ * not sleep.
+ *
+ * Return: whether the caller has the lock.
  */
-static bool lock_sock_if_free(struct sock *sk)
+bool smc_sock_lock_if_free(struct sock *sk)
 {
 	bool is_free;
 
@@ -267,7 +291,7 @@ bool smc_sock_step(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
 
-	if (!lock_sock_if_free(sk))
+	if (!smc_sock_lock_if_free(sk))
 		return false;
 	take_sock_step(smc);
 	release_sock(sk);
@@ -282,36 +306,25 @@ bool smc_sock_step(struct smc_sock *smc)
  */
 static void retry_step_later(struct smc_sock *smc)
 {
-	unsigned long retry_delay = clamp(2 * READ_ONCE(smc->retry_delay), 1UL, (unsigned long)HZ);
-
-	WRITE_ONCE(smc->retry_delay, retry_delay);
-	smc_sock_queue_work(smc, retry_delay);
+	smc->retry_delay = clamp(2 * smc->retry_delay, 1UL, (unsigned long)HZ);
+	smc_sock_queue_work(smc, smc->retry_delay);
 }
 
-/*
- * The work of a socket. The socket is not locked. Drops a reference. May sleep, but neither for a
- * peer nor for a program.
- *
- * The memory that it allocates is for the socket, and charged to the memory cgroup of the socket.
- */
-void smc_sock_run_work(struct smc_sock *smc)
+/* Drops the reference of the work. May sleep, but neither for a peer nor for a program. */
+static void run_sock_work(struct work_struct *work)
 {
-	struct mem_cgroup *old = set_active_memcg(read_memcg(smc->conn.account));
+	struct smc_sock *smc = container_of(work, struct smc_sock, work.work);
+	struct mem_cgroup *old = smc_sock_use_memcg(smc);
 
 	smc_work_forget_throttling();
 	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_listen_is_over(smc))
 		smc_child_work(smc);
 	else if (smc_sock_step(smc))
-		WRITE_ONCE(smc->retry_delay, 0);
+		smc->retry_delay = 0;
 	else
 		retry_step_later(smc);
 	set_active_memcg(old);
 	smc_conn_put(&smc->conn);
-}
-
-static void run_sock_work(struct work_struct *work)
-{
-	smc_sock_run_work(container_of(work, struct smc_sock, work.work));
 }
 
 /*

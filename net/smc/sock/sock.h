@@ -55,17 +55,15 @@ enum smc_sock_state {
  * @stepper: struct smc_stepper_state, packed; smc_sock_change_stepper() alone changes it
  * @callers: system calls that wait for the end of the handshake
  * @work: takes the next step in a kworker
- * @caller_work: in the list of the task that runs @work in place of a kworker
- * @is_collected: bit 0: the socket is in such a list; see caller_work.c
- * @retry_delay: jiffies until @work runs again while a program owns the socket. A kworker and a
- *	task in connect() change it without a lock
+ * @retry_delay: jiffies until @work runs again while a program owns the socket; only @work changes
+ *	it
  * @is_attached: sk_wq of the sock is @wq
  * @owns_sk: there is no struct socket: the module closes the sock
  * @has_waited: the timeout after close() was extended once
  * @users: the active socket, and system calls in @conn; the last user releases the memory of @conn
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
- * @may_offer: connect(): the handshake may begin in memory; protected by the socket lock
+ * @is_local: connect() takes the steps, and the peer is in this kernel, for a client probably
  * @is_syn_unanswered: no answer to a client's SYNs came in time; the next ones have no option
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
@@ -90,7 +88,7 @@ enum smc_sock_state {
  *
  * The socket lock protects all fields but these: the lock of the listener's queue protects @child,
  * @ready, @due, @serial, @parked, @is_gone and @silent_since; smc_conn.lock protects @has_waited;
- * smc_collectors.lock protects @caller_work; smc_net.socks_lock protects @listed.
+ * smc_net.socks_lock protects @listed.
  */
 struct smc_sock {
 	struct smc_conn conn;
@@ -102,8 +100,6 @@ struct smc_sock {
 	atomic_t stepper;
 	wait_queue_head_t callers;
 	struct delayed_work work;
-	struct list_head caller_work;
-	unsigned long is_collected;
 	unsigned long retry_delay;
 	bool is_attached;
 	bool owns_sk;
@@ -111,7 +107,7 @@ struct smc_sock {
 	refcount_t users;
 	int rcvlowat;
 	bool limit_handshake;
-	bool may_offer;
+	bool is_local;
 	bool is_syn_unanswered;
 	bool delays_acks;
 	bool stamp_ids;
@@ -258,8 +254,9 @@ void smc_sock_drop_user(struct smc_sock *smc);
 void smc_sock_exit_call(struct smc_sock *smc);
 void smc_sock_event(struct smc_sock *smc);
 void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
+bool smc_sock_lock_if_free(struct sock *sk);
 bool smc_sock_step(struct smc_sock *smc);
-void smc_sock_run_work(struct smc_sock *smc);
+struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc);
 void smc_sock_exit(void);
 
 /* attach.c */
@@ -309,6 +306,7 @@ void smc_connect_cancel(struct smc_sock *smc, int error);
 
 /* connect.c */
 int smc_connect_wait(struct smc_sock *smc, long timeo);
+void smc_connect_stop_stepping(struct smc_sock *smc);
 int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags);
 
 /* close.c */

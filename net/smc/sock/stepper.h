@@ -12,9 +12,10 @@
 /**
  * enum smc_stepper - who takes the next step of a socket
  * @SMC_STEPPER_NONE: no step is due
- * @SMC_STEPPER_CALLER: a system call on the socket itself, which waits or is about to wait
+ * @SMC_STEPPER_CALLER: a system call on the socket itself, which waits or is about to wait; or, for
+ *	a child, the connect() of its client
  * @SMC_STEPPER_ACCEPT: accept() of the parent
- * @SMC_STEPPER_KWORKER: the work: a kworker runs it, or the task that caused the event
+ * @SMC_STEPPER_KWORKER: the work, which a kworker runs
  * @SMC_STEPPERS: number of values
  */
 enum smc_stepper {
@@ -29,7 +30,7 @@ enum smc_stepper {
  * enum smc_stepper_event - what changes the stepper
  * @SMC_STEP_DUE: a step is due, and accept() of the parent does not take steps
  * @SMC_STEP_DUE_ACCEPT: a step is due, and accept() of the parent takes steps
- * @SMC_STEP_ENTER: a system call is about to wait, and takes all steps from now on
+ * @SMC_STEP_ENTER: a system call takes all steps from now on
  * @SMC_STEP_LEAVE: the system call takes no more steps
  * @SMC_STEP_BEGIN: the stepper begins a step
  * @SMC_STEP_DONE: accept() or the work has ended a step

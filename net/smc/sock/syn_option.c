@@ -9,7 +9,7 @@
 
 #include "../compat/compat.h"
 #include "../wire/reason.h"
-#include "caller_work.h"
+#include "connect_watch.h"
 #include "sock.h"
 
 /* Until a program that owns the socket has released it, or TCP has sent the second SYN */
@@ -134,14 +134,15 @@ void smc_syn_handle_timer(struct smc_sock *smc)
 }
 
 /*
- * The peers of too many children are silent, or, with limit_handshake, more children than half of
- * the backlog are in the handshake, or ready for accept()
+ * The clients of too many children are silent, or have not handed them over; or, with
+ * limit_handshake, more children than half of the backlog are in the handshake, or ready for
+ * accept()
  */
 static bool has_too_many_children(const struct smc_sock *listener)
 {
 	const struct smc_accept_queue *q = &listener->queue;
 
-	if (READ_ONCE(q->parked) >= SMC_PARKED_MAX)
+	if (READ_ONCE(q->parked) + READ_ONCE(q->in_connect) >= SMC_PARKED_MAX)
 		return true;
 	return (listener->limit_handshake || READ_ONCE(listener->conn.sn->knobs.limit_handshake)) &&
 	       READ_ONCE(q->nr) > READ_ONCE(q->deferred) + READ_ONCE(q->backlog) / 2;
@@ -168,7 +169,7 @@ static bool is_handshake_congested(const struct sock *sk)
 	congested = smc_sock_is_taken(sk) || may_give_away(sk) ||
 		    (smc && has_too_many_children(smc));
 	if (smc && !congested && claims_offers(sk))
-		smc_caller_work_note_listener(smc);
+		smc_connect_watch_note_listener();
 	rcu_read_unlock();
 	return congested;
 }

@@ -30,6 +30,7 @@ cases_with_cgroup() {
 	shift
 	mkdir "$tracing"
 	mount -t tracefs none "$tracing" || die "no tracefs"
+	echo 0 >"$tracing/options/record-cmd"	# else an event changes the code of the scheduler, too
 	mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt ||
 		die "no cgroups"
 	cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)

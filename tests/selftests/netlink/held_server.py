@@ -43,7 +43,7 @@ def connected():
 
 
 def listen(protocol):
-    """A listening socket of the server's cgroup: no client takes the steps of its handshakes."""
+    """A listening socket of the server's cgroup."""
     own = open('/proc/self/cgroup', encoding='ascii').read().split('::')[1].strip()
     write(f'{CGROUP}/cgroup.procs', str(os.getpid()))
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)

@@ -27,6 +27,7 @@ from spec import Family
 TRACEFS, CGROUP, CLIENT, SERVER = sys.argv[1:]
 EVENT = Path(TRACEFS) / 'events/smc/smc_clc'
 TRACE = Path(TRACEFS) / 'trace'
+TRACING = Path(TRACEFS) / 'tracing_on'
 MESSAGE = re.compile(r'smc_clc: sk=[0-9a-f]+ (sent|received) type=(\d) memory=([01])')
 PROPOSAL, ACCEPT, CONFIRM, DECLINE = range(1, 5)
 MEMORY, STREAM = 1, 0
@@ -89,12 +90,12 @@ def listen(create=smc.smc_socket, family=socket.AF_INET, namespace=SERVER, addre
 
 def start_tracing():
     TRACE.write_text('')
-    (EVENT / 'enable').write_text('1')
+    TRACING.write_text('1')
 
 
 def messages():
     """The messages since start_tracing(), by end, type and way."""
-    (EVENT / 'enable').write_text('0')
+    TRACING.write_text('0')
     return Counter((end, int(kind), int(memory))
                    for end, kind, memory in MESSAGE.findall(TRACE.read_text()))
 
@@ -423,6 +424,8 @@ def plain_server():
 
 
 nl.namespace(CLIENT)
+(EVENT / 'enable').write_text('1')
 run(between_containers, over_loopback, six_segments, counters, address_translation, no_ack,
     no_place, ends_of_offers, server_closes, not_allowed, another_cgroup, another_user,
     low_priority, deferred, declined, plain_server)
+(EVENT / 'enable').write_text('0')

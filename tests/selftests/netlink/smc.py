@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """AF_SMC sockets for the tests."""
 
+import contextlib
 import ctypes
 import os
 import socket
+import subprocess
 import time
 from pathlib import Path
 
@@ -25,6 +27,17 @@ def smc_socket(family=socket.AF_INET):
     if fd < 0:
         raise OSError(ctypes.get_errno(), 'socket(AF_SMC)')
     return socket.socket(family, socket.SOCK_STREAM, 0, fileno=fd)
+
+
+@contextlib.contextmanager
+def delayed(device):
+    """As from another host, packets do not come on top of connect()."""
+    subprocess.run(['tc', 'qdisc', 'add', 'dev', device, 'root', 'netem', 'delay', '100us'],
+                   check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(['tc', 'qdisc', 'del', 'dev', device, 'root'], check=True)
 
 
 def inet_socket(family=socket.AF_INET):

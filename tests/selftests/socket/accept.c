@@ -116,9 +116,9 @@ static bool no_fallback(int index)
 }
 
 /*
- * The client's connect() has returned, so its connection is there. A kworker takes the server's
- * steps of the handshake if the client's task has a low priority. On a busy machine the kernel
- * leaves packets to ksoftirqd, also of TCP; then few connections are there.
+ * The client's connect() has returned, so its connection is there, also if the client's task has a
+ * low priority. On a busy machine the kernel leaves packets to ksoftirqd, also of TCP; then few
+ * connections are there.
  */
 static void expect_connections_at_once(bool (*finds)(int listener))
 {

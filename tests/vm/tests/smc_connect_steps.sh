@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Connections between programs of one cgroup need no kworker: connect() and close() take the steps.
-# For a program of another cgroup they do not, because the quota of a cgroup stops its tasks.
+# Connections between programs of one host need no kworker: connect() and close() take the steps,
+# whatever the cgroup, the user and the priority of the programs are.
 #
 # kernels: stock-6.12 stock-6.1
 # daily: stock-6.12
@@ -18,6 +18,6 @@
 
 ip link set lo up
 
-cases_with_cgroup caller_work.py
+cases_with_cgroup connect_steps.py
 smc_expect_clean "no object is left over"
 done_testing

@@ -3,7 +3,7 @@
 """
 How often the work queue takes steps of sockets while programs connect, exchange a byte, and close.
 
-usage: caller_work.py TRACEFS CGROUP
+usage: connect_steps.py TRACEFS CGROUP
 """
 
 import os
@@ -12,8 +12,8 @@ import signal
 import socket
 import sys
 
+import smc
 from cases import check, equal, run
-from smc import allow_slow_handshakes
 from spec import Family
 
 IPPROTO_SMC = 256
@@ -128,16 +128,20 @@ def listen_as(uid):
     return listener
 
 
-def no_kworker_within_a_cgroup():
+def no_kworker(name, listener, polls=True):
+    """connect() takes the steps of both ends."""
+    for _ in range(TRIES):
+        works = exchange_many(listener, polls)
+        if works <= FEW:
+            break
+    check(f'the work queue is not needed: {name}', works <= FEW,
+          f'{works} works of {CONNECTIONS} connections')
+
+
+def within_a_cgroup():
     for polls, how in ((False, 'sleeps in accept()'), (True, 'polls')):
         with listen() as listener:
-            works = exchange_many(listener, polls)
-            for _ in range(TRIES):
-                if works <= FEW:
-                    break
-                works = exchange_many(listener, polls)
-        check(f'the work queue is not needed, if the server {how}', works <= FEW,
-              f'{works} works of {CONNECTIONS} connections')
+            no_kworker(f'the server {how}', listener, polls)
 
 
 def connect_and_accept_at_once(listener):
@@ -152,34 +156,36 @@ def connect_and_accept_at_once(listener):
     return seen
 
 
-def a_kworker_for_another_cgroup():
+def another_cgroup():
     with listen_in(CGROUP) as listener:
-        works = exchange_many(listener, True)
+        no_kworker('the server is of another cgroup', listener)
         for _ in range(TRIES):
             seen = sum(connect_and_accept_at_once(listener) for _ in range(CONNECTIONS))
             if seen == CONNECTIONS:
                 break
     check('connections are there when connect() returns', seen > FEW, f'{seen} of {CONNECTIONS}')
-    check('the client takes no steps for a listener of another cgroup', works >= CONNECTIONS,
-          f'{works} works of {CONNECTIONS} connections')
 
 
-def a_kworker_for_another_user():
-    with listen_as(NOBODY) as listener:
+def packets_delayed():
+    with smc.delayed('lo'), listen() as listener:
         works = exchange_many(listener, True)
-    check('the client takes no steps for a listener of another user', works >= CONNECTIONS,
+    check('a kworker takes the steps if packets are delayed', works >= CONNECTIONS,
           f'{works} works of {CONNECTIONS} connections')
 
 
-def a_kworker_for_a_client_of_low_priority():
+def another_user():
+    with listen_as(NOBODY) as listener:
+        no_kworker('the server is of another user', listener)
+
+
+def low_priority():
     with listen() as listener:
         os.setpriority(os.PRIO_PROCESS, 0, 1)
-        works = exchange_many(listener, True)
-        os.setpriority(os.PRIO_PROCESS, 0, 0)
-    check('a client of low priority takes no steps', works >= CONNECTIONS,
-          f'{works} works of {CONNECTIONS} connections')
+        try:
+            no_kworker('the client has a low priority', listener)
+        finally:
+            os.setpriority(os.PRIO_PROCESS, 0, 0)
 
 
-allow_slow_handshakes()
-run(no_kworker_within_a_cgroup, a_kworker_for_another_cgroup, a_kworker_for_another_user,
-    a_kworker_for_a_client_of_low_priority)
+smc.allow_slow_handshakes()
+run(within_a_cgroup, packets_delayed, another_cgroup, another_user, low_priority)
