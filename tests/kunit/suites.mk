@@ -23,3 +23,4 @@ pure-tests-y += topology_test.o
 # Suites which need a kernel; they include the source they test.
 kernel-tests-y += pair_test.o
 kernel-tests-y += pnet_test.o
+kernel-tests-y += tcp_queue_test.o

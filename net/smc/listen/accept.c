@@ -25,6 +25,7 @@ static void stop_listening(struct smc_sock *listener)
 {
 	smc_sock_set_state(listener, SMC_SOCK_CLOSED);
 	smc_accept_end_queue(listener);
+	smc_tcp_queue_end(listener);
 }
 
 static void end_children(struct smc_sock *listener)

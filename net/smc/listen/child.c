@@ -110,14 +110,14 @@ static void charge_child_memcg(struct sock *sk, const struct sock *parent, bool 
 #endif
 
 /**
- * smc_child_create() - create a child, and attach it to its sock
+ * smc_child_create() - create a child
  * @listener: the listening socket; the caller has a reference
- * @sk: the sock, which was taken out of TCP's queue
+ * @sk: the sock, which was taken from TCP's accept queue
  * @in_accept: the task in accept() pays for the child, otherwise the listening socket does
  *
- * Another subsystem, such as BPF's sockmap, may use the sock already. Such a child takes steps,
- * too, and becomes a TCP connection: see smc_handshake_excluded(). May sleep, but not for a
- * program, which does not know the sock.
+ * The child is attached to the sock, unless it has a reason to be TCP, or another subsystem, such
+ * as BPF's sockmap, uses the sock already: see smc_handshake_excluded(). In each case it takes its
+ * first step. May sleep, but not for a program, which does not know the sock.
  *
  * Return: the child in SMC_SOCK_INCOMING, locked, with a reference for the caller, which adds it to
  * the queue of the module; or NULL without memory: then the sock is closed.
@@ -212,11 +212,16 @@ static bool has_accept_enough(const struct smc_sock *listener, struct sock **tcp
 	       (*tcp_child || smc_accept_has_ready(listener) || signal_pending(current));
 }
 
+/* Return: the first child in TCP's accept queue, only for comparison; or NULL. Any context. */
+static const void *get_tcp_child(const struct smc_sock *listener)
+{
+	return READ_ONCE(inet_csk(listener->conn.sk)->icsk_accept_queue.rskq_accept_head);
+}
+
 /* Once the listener has ended, its sock may listen again, and have children of another listener */
 static bool may_adopt_child(struct smc_sock *listener)
 {
-	return !READ_ONCE(listener->queue.ended) &&
-	       !reqsk_queue_empty(&inet_csk(listener->conn.sk)->icsk_accept_queue) &&
+	return !READ_ONCE(listener->queue.ended) && get_tcp_child(listener) &&
 	       smc_accept_has_place(listener);
 }
 
@@ -249,7 +254,7 @@ static bool adopt_children(struct smc_sock *listener, struct sock **tcp_child)
 		if (!may_adopt_child(listener))
 			break;
 		smc_work_forget_throttling();
-		sk = smc_tcp_queue_pop(listener);
+		sk = smc_tcp_queue_take(listener, NULL);
 		if (!sk)
 			break;
 		if (tcp_child && is_next_without_smc(listener, sk)) {
@@ -352,13 +357,19 @@ static bool choose_accept(struct smc_sock *listener, bool is_incoming)
 	return READ_ONCE(q->accept_steps);
 }
 
-/* accept() has one jiffy to take all steps that are due */
+/*
+ * Until the next jiffy accept() has time to take all steps that are due, and the connect() of a
+ * client to take the first child from TCP's queue
+ */
 static void start_accept_timer(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
 
 	lockdep_assert_held(&q->lock);
+	if (timer_pending(&listener->conn.timer))
+		return;
 	q->seen_rounds = READ_ONCE(q->rounds);
+	q->seen_child = get_tcp_child(listener);
 	smc_conn_start_timer(&listener->conn, jiffies + 1);
 }
 
@@ -373,8 +384,7 @@ static void wake_acceptor(struct smc_sock *listener)
 
 	if (acceptor)
 		woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL);
-	if (!timer_pending(&listener->conn.timer))
-		start_accept_timer(listener);
+	start_accept_timer(listener);
 }
 
 /*
@@ -411,21 +421,43 @@ bool smc_child_tell_accept(struct smc_sock *smc)
 }
 
 /*
- * The time of accept() is over: if it has left steps ever since, the work queue takes them. The
- * caller has a reference. Any context; does not sleep.
+ * The connect() of a client takes its child from TCP's queue. Until then the child has a place in
+ * the backlog, and no other task was told of it: if the client gets no processor, the timer queues
+ * the work. This is on top of that connect(), which has a reference to @listener. Any context; does
+ * not sleep.
+ */
+void smc_child_leave_to_client(struct smc_sock *listener)
+{
+	struct smc_accept_queue *q = &listener->queue;
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->lock, flags);
+	start_accept_timer(listener);
+	spin_unlock_irqrestore(&q->lock, flags);
+}
+
+/*
+ * The time of accept() and of connect() is over: if accept() has left steps ever since, or
+ * connect() has left the first child in TCP's queue, the work queue takes them. If there is no
+ * place for a child, the one that frees a place makes it due. The caller has a reference. Any
+ * context; does not sleep.
  */
 void smc_child_check_accept(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = &listener->queue;
+	const void *child;
 	bool is_due, is_late;
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
+	child = q->is_held ? NULL : get_tcp_child(listener);
+	if (child && child == q->seen_child)
+		WRITE_ONCE(q->incoming, true);
 	is_due = smc_accept_step_is_due(listener);
 	is_late = is_due && READ_ONCE(q->rounds) == q->seen_rounds;
 	if (is_late)
 		WRITE_ONCE(q->accept_steps, false);
-	else if (is_due)
+	else if (is_due || child)
 		start_accept_timer(listener);
 	spin_unlock_irqrestore(&q->lock, flags);
 	if (is_late)

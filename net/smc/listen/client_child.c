@@ -4,14 +4,16 @@
  *
  * TCP creates the child on top of the client's connect() (connect_watch.c). If the steps of the
  * child were left to a kworker or to accept(), connect() would have to wait for that task to get a
- * processor. So connect() takes the child out of TCP's queue, takes its steps, and hands it over to
- * the queue of the module: usually accept() can return the child then, and is woken once.
+ * processor. So connect() takes the child from TCP's accept queue, takes its steps, and hands it
+ * over to the queue of the module: usually accept() can return the child then, and is woken once.
  *
  * The scheduler may stop the client at any point, for as long as it likes: until its cgroup has
- * quota again, for example. Until the child is handed over, it is in no list and has no place in
- * the backlog: accept(), poll(), close() of the listening socket and the kworkers do not wait for
- * it. Handing over does not own the sock, for which accept() would wait, but holds its spin lock.
- * So it does not matter which cgroup, user or priority the client has.
+ * quota again, for example. While the child is in TCP's queue, it has a place in the backlog; after
+ * one or two jiffies a kworker takes it. When the client has taken it, and until it is handed over,
+ * the child is in no list and has no place: accept(), poll(), close() of the listening socket and
+ * the kworkers do not wait for it. Handing over does not own the sock, for which accept() would
+ * wait, but holds its spin lock. So it does not matter which cgroup, user or priority the client
+ * has.
  */
 
 #include <linux/sched/mm.h>
@@ -45,7 +47,7 @@ static struct smc_sock *take_child(struct smc_sock *listener, const struct smc_p
 	/* The kernel may refuse memory to a killed task */
 	if (fatal_signal_pending(current) || !smc_accept_count_in_connect(listener))
 		return NULL;
-	sk = smc_tcp_queue_remove(listener, key);
+	sk = smc_tcp_queue_take(listener, key);
 	smc_accept_limit_tcp(listener);
 	if (sk)
 		child = begin_child(listener, sk);

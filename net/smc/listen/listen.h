@@ -41,8 +41,8 @@ struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_o
 void smc_accept_end_queue(struct smc_sock *listener);
 
 /* tcp_queue.c */
-struct sock *smc_tcp_queue_pop(struct smc_sock *listener);
-struct sock *smc_tcp_queue_remove(struct smc_sock *listener, const struct smc_pair_key *key);
+struct sock *smc_tcp_queue_take(struct smc_sock *listener, const struct smc_pair_key *key);
+void smc_tcp_queue_end(struct smc_sock *listener);
 
 /* child.c */
 struct smc_sock *smc_child_create(struct smc_sock *listener, struct sock *sk, bool in_accept);

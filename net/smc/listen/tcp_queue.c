@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TCP's queue of children.
+ * TCP's accept queue.
  *
- * inet_csk_accept() takes a child out under the socket lock of the listening sock, which a program
- * may own without limit. These functions do the same without it: rskq_lock and fastopenq.lock
- * protect the queue. They take nothing once the listening socket has ended: it may be TCP's then
- * (smc_listen_hand_over() waits for a grace period in between), and inet_csk_accept() expects that
- * a queue stays as it is.
+ * inet_csk_accept() takes a child from it under the socket lock of the listening sock, which a
+ * program may own without limit. These functions do the same without it: rskq_lock and
+ * fastopenq.lock protect the queue. They take nothing once the listening socket has ended: the sock
+ * may be TCP's then, or another listening socket, and inet_csk_accept() expects that a child stays
+ * in the queue until it takes it.
  */
 
 #include <net/inet_connection_sock.h>
@@ -16,8 +16,8 @@
 
 #define SEARCHED_MAX	16	/* children in a queue among which connect() looks for its own */
 
-/* Return: the sock of a request that was taken out of the queue, with a reference */
-static struct sock *take_sock(struct request_sock_queue *queue, struct request_sock *req)
+/* Return: the sock of a request that is not in the queue any more, with a reference */
+static struct sock *get_sock(struct request_sock_queue *queue, struct request_sock *req)
 {
 	struct sock *sk = req->sk;
 
@@ -33,26 +33,15 @@ static struct sock *take_sock(struct request_sock_queue *queue, struct request_s
 	return sk;
 }
 
-/* Take the first child out of TCP's queue. Return: its sock, with a reference, or NULL. */
-struct sock *smc_tcp_queue_pop(struct smc_sock *listener)
-{
-	struct sock *sk = listener->conn.sk;
-	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
-	struct request_sock *req = NULL;
-
-	rcu_read_lock();
-	if (!READ_ONCE(listener->queue.ended))
-		req = reqsk_queue_remove(queue, sk);
-	rcu_read_unlock();
-	return req ? take_sock(queue, req) : NULL;
-}
-
 static bool has_key(const struct request_sock *req, const struct smc_pair_key *key)
 {
 	return tcp_rsk(req)->rcv_isn + 1 == key->client && tcp_rsk(req)->snt_isn + 1 == key->server;
 }
 
-/* Return: the request of the child, and in *@prev the one before it; or NULL. */
+/*
+ * Find the child of a connection among the first SEARCHED_MAX; without @key the first child.
+ * Return: its request, and in *@prev the one before it; or NULL.
+ */
 static struct request_sock *find_request(const struct request_sock_queue *queue,
 					 const struct smc_pair_key *key, struct request_sock **prev)
 {
@@ -62,7 +51,7 @@ static struct request_sock *find_request(const struct request_sock_queue *queue,
 	lockdep_assert_held(&queue->rskq_lock);
 	*prev = NULL;
 	for (i = 0; req && i < SEARCHED_MAX; i++) {
-		if (has_key(req, key))
+		if (!key || has_key(req, key))
 			return req;
 		*prev = req;
 		req = req->dl_next;
@@ -70,7 +59,7 @@ static struct request_sock *find_request(const struct request_sock_queue *queue,
 	return NULL;
 }
 
-/* Return: the request of the child, which is not in the queue any more, or NULL. */
+/* As find_request(), and take the child out of the queue */
 static struct request_sock *unlink_request(struct request_sock_queue *queue,
 					   const struct smc_pair_key *key)
 {
@@ -87,7 +76,36 @@ static struct request_sock *unlink_request(struct request_sock_queue *queue,
 	return req;
 }
 
-/* Is the child of this connection among the first SEARCHED_MAX? Interrupts are off. */
+/*
+ * Take the child of a connection from TCP's accept queue, if it is among the first SEARCHED_MAX;
+ * without @key the first child. Return: its sock, with a reference, or NULL.
+ */
+struct sock *smc_tcp_queue_take(struct smc_sock *listener, const struct smc_pair_key *key)
+{
+	struct sock *sk = listener->conn.sk;
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req = NULL;
+
+	spin_lock_bh(&queue->rskq_lock);
+	/* A child of a later listening socket is added under this lock, and after that */
+	if (!READ_ONCE(listener->queue.ended))
+		req = unlink_request(queue, key);
+	if (req)
+		sk_acceptq_removed(sk);
+	spin_unlock_bh(&queue->rskq_lock);
+	return req ? get_sock(queue, req) : NULL;
+}
+
+/* The listening socket has ended: wait for a task that takes a child at this moment */
+void smc_tcp_queue_end(struct smc_sock *listener)
+{
+	struct request_sock_queue *queue = &inet_csk(listener->conn.sk)->icsk_accept_queue;
+
+	spin_lock_bh(&queue->rskq_lock);
+	spin_unlock_bh(&queue->rskq_lock);
+}
+
+/* Would smc_tcp_queue_take() find the child of this connection? Interrupts are off. */
 bool smc_tcp_queue_has(const struct smc_sock *listener, const struct smc_pair_key *key)
 {
 	struct request_sock_queue *queue = &inet_csk(listener->conn.sk)->icsk_accept_queue;
@@ -99,25 +117,4 @@ bool smc_tcp_queue_has(const struct smc_sock *listener, const struct smc_pair_ke
 	found = find_request(queue, key, &prev);
 	spin_unlock(&queue->rskq_lock);
 	return found;
-}
-
-/*
- * Take the child of this connection out of TCP's queue, if it is among the first SEARCHED_MAX.
- * Return: as smc_tcp_queue_pop().
- */
-struct sock *smc_tcp_queue_remove(struct smc_sock *listener, const struct smc_pair_key *key)
-{
-	struct sock *sk = listener->conn.sk;
-	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
-	struct request_sock *req = NULL;
-
-	rcu_read_lock();
-	spin_lock_bh(&queue->rskq_lock);
-	if (!READ_ONCE(listener->queue.ended))
-		req = unlink_request(queue, key);
-	if (req)
-		sk_acceptq_removed(sk);
-	spin_unlock_bh(&queue->rskq_lock);
-	rcu_read_unlock();
-	return req ? take_sock(queue, req) : NULL;
 }

@@ -40,14 +40,15 @@ struct smc_acceptor {
  *	accept() call that waits; cleared by poll(), without @lock, by smc_child_check_accept(), and
  *	when an event finds an accept() call that may be held (smc_task_may_be_held())
  * @rounds: how often accept() has taken steps until none was due; @step_mutex
- * @seen_rounds: @rounds when the timer was started
+ * @seen_rounds: @rounds when the timer was started, see smc_child_check_accept()
+ * @seen_child: the first child in TCP's accept queue then, only for comparison
  * @nr: number of @children
  * @serial: number of children that were ever added, or ready after TCP_DEFER_ACCEPT
  * @parked: number of children without a place in the backlog
  * @deferred: number of children that TCP_DEFER_ACCEPT keeps from accept()
  * @gone: number of those whose clients have reset them without data
- * @in_connect: number of children whose steps the connect() of their clients takes. They are in no
- *	list
+ * @in_connect: number of connect() calls that take a child from TCP's queue, or have taken one and
+ *	not handed it over. These children are in no list
  * @backlog: what the program has asked for in listen()
  * @is_held: no child was taken from TCP's queue because there was no place
  */
@@ -63,6 +64,7 @@ struct smc_accept_queue {
 	bool accept_steps;
 	unsigned int rounds;
 	unsigned int seen_rounds;
+	const void *seen_child;
 	unsigned int nr;
 	u32 serial;
 	unsigned int parked;

@@ -41,6 +41,7 @@ void smc_client_child_hand_over(struct smc_sock *child);
 /* child.c */
 bool smc_child_is_for_accept(const struct smc_sock *smc);
 bool smc_child_tell_accept(struct smc_sock *smc);
+void smc_child_leave_to_client(struct smc_sock *listener);
 void smc_child_check_accept(struct smc_sock *listener);
 void smc_child_work(struct smc_sock *listener);
 

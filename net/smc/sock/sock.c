@@ -142,11 +142,13 @@ void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay)
 
 static void queue_listener_step(struct smc_sock *listener)
 {
+	bool is_over = smc_listen_is_over(listener);
+
 	smc_accept_limit_tcp(listener);
-	if (!smc_listen_is_over(listener) &&
-	    (smc_connect_watch_note_child(listener) || smc_child_tell_accept(listener)))
-		return;
-	smc_sock_queue_work(listener, 0);
+	if (!is_over && smc_connect_watch_note_child(listener))
+		smc_child_leave_to_client(listener);
+	else if (is_over || !smc_child_tell_accept(listener))
+		smc_sock_queue_work(listener, 0);
 }
 
 /*
@@ -329,7 +331,8 @@ static void run_sock_work(struct work_struct *work)
 
 /*
  * No answer to a SYN has come, the deadline of a handshake, the timeout of a peer after close, the
- * end of TCP_DEFER_ACCEPT, or accept() has not come for the steps that are left to it
+ * end of TCP_DEFER_ACCEPT, or accept() has not come for the steps that are left to it, or connect()
+ * for its child
  */
 static void handle_sock_timer(struct timer_list *timer)
 {

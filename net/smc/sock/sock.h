@@ -63,7 +63,8 @@ enum smc_sock_state {
  * @users: the active socket, and system calls in @conn; the last user releases the memory of @conn
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
- * @is_local: connect() takes the steps, and the peer is in this kernel, for a client probably
+ * @is_local: at the first step: connect() takes it, and the peer is in this kernel, for a client
+ *	probably
  * @is_syn_unanswered: no answer to a client's SYNs came in time; the next ones have no option
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last

@@ -1,0 +1,295 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Clients that are stopped at certain points of connect(), where they have a child of the server, or
+leave it in TCP's queue: what the server and its other clients see.
+
+usage: held_connect.py DEBUGFS
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+from cases import check, equal, run
+from smc import LIMIT, allow_slow_handshakes, eventually
+from spec import Family
+
+IPPROTO_SMC = 256
+PR_SET_NAME = 15
+SHORT = 0.8             # a client that finds no place sends its second SYN after a second
+TRIES = 3
+CONNECTED, RESET, FAILED = range(3)
+
+HOLD = f'{sys.argv[1]}/smc_hold'
+FAMILY = Family('smc')
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def write(path, text):
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(text)
+
+
+def held():
+    """How many tasks are stopped."""
+    with open(HOLD, encoding='ascii') as file:
+        return int(file.read())
+
+
+@contextlib.contextmanager
+def stopping_in(function):
+    write(HOLD, function)
+    try:
+        yield
+    finally:
+        write(HOLD, '-')
+
+
+def connected():
+    """Connections of clients that use SMC, since the module was loaded."""
+    return FAMILY.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
+
+
+def listen(backlog):
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(('127.0.0.1', 0))
+    listener.listen(backlog)
+    listener.settimeout(LIMIT)
+    return listener
+
+
+def connect(address):
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    sock.settimeout(LIMIT)
+    sock.connect(address)
+    return sock
+
+
+def play_client(address):
+    """Return: what has become of the connection; a server that has it answers."""
+    try:
+        with connect(address) as sock:
+            sock.send(b'x')
+            return CONNECTED if sock.recv(2) == b'xy' else FAILED
+    except (ConnectionResetError, BrokenPipeError):
+        return RESET
+
+
+def start(function, *arguments):
+    """A process that stops."""
+    pid = os.fork()
+    if not pid:
+        status = FAILED
+        try:
+            libc.prctl(PR_SET_NAME, b'held')
+            status = function(*arguments)
+        finally:
+            os._exit(status)
+    return pid
+
+
+def start_client(listener):
+    """A client that stops; returns when it has done so."""
+    def play():
+        address = listener.getsockname()
+        listener.close()
+        return play_client(address)
+    before = held()
+    pid = start(play)
+    check('a client stops in connect()', eventually(lambda: held() == before + 1), held())
+    return pid
+
+
+def outcome(pid):
+    status = os.waitpid(pid, 0)[1]
+    return os.waitstatus_to_exitcode(status)
+
+
+def read_byte(sock):
+    try:
+        return sock.recv(1)
+    except ConnectionResetError:
+        return b''
+
+
+def answer(listener):
+    """Take a connection whose client is alive, and answer it."""
+    while True:
+        sock = listener.accept()[0]
+        sock.settimeout(LIMIT)
+        byte = read_byte(sock)
+        if byte:
+            sock.send(byte + b'y')
+            return sock
+        sock.close()
+
+
+def exchange(listener):
+    """Return: how long another client waited for its connection, and the server for that."""
+    begin = time.monotonic()
+    with connect(listener.getsockname()) as sock:
+        sock.send(b'x')
+        with answer(listener):
+            equal('another client gets its answer', sock.recv(2), b'xy')
+    return time.monotonic() - begin
+
+
+def check_others(listener):
+    for _ in range(TRIES):          # the machine may be busy
+        longest = exchange(listener)
+        if longest < SHORT:
+            break
+    check('other clients do not wait for those that are stopped', longest < SHORT, longest)
+
+
+def check_served(listener, pids):
+    """The clients go on."""
+    socks = [answer(listener) for _ in pids]
+    equal('each client goes on', [outcome(pid) for pid in pids], [CONNECTED] * len(pids))
+    for sock in socks:
+        sock.close()
+
+
+def take_child_later():
+    """
+    There is one place, and the child is in TCP's queue. Return: how long the next client waits, and
+    the one after that.
+    """
+    before = connected()
+    with listen(0) as listener:
+        with stopping_in('smc_client_child_take'):
+            pids = [start_client(listener)]
+            longest = exchange(listener)
+            pids.append(start_client(listener))
+            longest = max(longest, exchange(listener))
+        check_served(listener, pids)
+    equal('all use SMC', connected() - before, 4)
+    return longest
+
+
+def before_the_child_is_taken():
+    for _ in range(TRIES):          # the machine may be busy
+        longest = take_child_later()
+        if longest < SHORT:
+            break
+    check('each next client finds a place', longest < SHORT, longest)
+
+
+def before_the_child_is_handed_over():
+    with listen(0) as listener:
+        with stopping_in('smc_client_child_hand_over'):
+            pids = [start_client(listener)]
+            check_others(listener)
+            seen = select.select([listener], [], [], 0)[0]
+            equal('poll() does not see the child', seen, [])
+        check_served(listener, pids)
+
+
+def places_are_taken_meanwhile():
+    """More connections than the backlog has places are ready, and none is lost."""
+    with listen(1) as listener:
+        with stopping_in('smc_client_child_hand_over'):
+            pids = [start_client(listener) for _ in range(2)]
+            others = [connect(listener.getsockname()) for _ in range(2)]
+        for sock in others:
+            sock.send(b'x')
+        socks = [answer(listener) for _ in others + pids]
+        equal('each other client gets its answer', [sock.recv(2) for sock in others],
+              [b'xy'] * len(others))
+        equal('each client goes on', [outcome(pid) for pid in pids], [CONNECTED] * len(pids))
+        for sock in socks + others:
+            sock.close()
+
+
+def listening_socket_is_closed():
+    for function in ('smc_client_child_take', 'smc_client_child_step',
+                     'smc_client_child_hand_over'):
+        listener = listen(1)
+        with stopping_in(function):
+            pid = start_client(listener)
+            listener.close()        # does not wait for the client
+            equal('the client is still stopped', held(), 1)
+        equal(f'the connection is reset, {function}', outcome(pid), RESET)
+
+
+def socket_listens_again():
+    """The children of another listening socket on the same sock are not those of the first."""
+    listener = listen(1)
+    port = listener.getsockname()[1]
+    with stopping_in('smc_client_child_take'):
+        pid = start_client(listener)
+        disconnect(listener)
+        listener.bind(('127.0.0.1', port))
+        listener.listen(1)
+        first = connect(listener.getsockname())
+    equal('the connection is reset', outcome(pid), RESET)
+    first.send(b'x')
+    answer(listener).close()
+    equal('that of the next client is not', first.recv(2), b'xy')
+    first.close()
+    listener.close()
+
+
+def sleeps(pid):
+    """Does this process wait?"""
+    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+        return file.read().split()[1:3] == ['(held)', 'S']
+
+
+def accept_once(listener):
+    listener.settimeout(None)       # otherwise poll() waits
+    try:
+        listener.accept()
+        return CONNECTED
+    except OSError:
+        return FAILED
+
+
+def accept_of_a_socket_that_listens_again():
+    """accept() has begun before, and finds the child of another listening socket in TCP's queue."""
+    with listen(1) as listener:
+        address = listener.getsockname()
+        with stopping_in('smc_tcp_queue_take'):
+            pid = start(accept_once, listener)
+            check('accept() waits', eventually(lambda: sleeps(pid)))
+            with socket.create_connection(address, LIMIT):
+                check('accept() stops', eventually(lambda: held() == 1), held())
+            disconnect(listener)
+            listener.bind(address)
+            listener.listen(1)
+            client = socket.create_connection(address, LIMIT)
+        equal('accept() fails', outcome(pid), FAILED)
+        client.send(b'x')
+        answer(listener).close()
+        equal('the other connection is not touched', client.recv(2), b'xy')
+        client.close()
+
+
+def disconnect(sock):
+    unspec = (ctypes.c_char * 16)()
+    equal('connect(AF_UNSPEC)', libc.connect(sock.fileno(), unspec, len(unspec)), 0)
+
+
+def client_is_killed():
+    for function in ('smc_client_child_take', 'smc_client_child_step',
+                     'smc_client_child_hand_over'):
+        with listen(1) as listener:
+            with stopping_in(function):
+                pid = start_client(listener)
+                os.kill(pid, signal.SIGKILL)
+                check_others(listener)
+            equal(f'the client is killed, {function}', outcome(pid), -signal.SIGKILL)
+            check_others(listener)
+
+
+allow_slow_handshakes()
+run(before_the_child_is_taken, before_the_child_is_handed_over, places_are_taken_meanwhile,
+    listening_socket_is_closed, socket_listens_again, accept_of_a_socket_that_listens_again,
+    client_is_killed)
