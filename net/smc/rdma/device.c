@@ -2,12 +2,12 @@
 /*
  * Addition and removal of RDMA devices, and their events.
  *
- * A device is in the list while new links may use it. A user of its struct ib_device holds
- * devices_lock, or has a link that entered the device: removal waits for both.
+ * A device is in the list while new links may use it. A user of its struct ib_device visits the
+ * device (smcr_device_for_each()), or has a link that entered it: removal waits for both. A visitor
+ * holds no lock: the scheduler may stop it, as each task in connect().
  */
 
 #include <linux/netdevice.h>
-#include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
@@ -16,8 +16,8 @@
 #include "group.h"
 #include "neighbour.h"
 
-static DECLARE_RWSEM(devices_lock);	/* protects devices */
-static LIST_HEAD(devices);
+static DEFINE_SPINLOCK(devices_lock);	/* protects devices, and visitors of each device */
+static LIST_HEAD(devices);		/* by serial */
 static unsigned long last_serial;	/* protected by devices_lock */
 
 static void device_free(struct kref *ref)
@@ -98,6 +98,31 @@ void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link)
 	spin_unlock_bh(&dev->lock);
 }
 
+/* Return: the first device that was added after that of @serial, for leave_device(); or NULL */
+static struct smcr_device *visit_device(unsigned long serial)
+{
+	struct smcr_device *dev, *found = NULL;
+
+	spin_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list) {
+		if (dev->serial <= serial)
+			continue;
+		dev->visitors++;
+		found = dev;
+		break;
+	}
+	spin_unlock(&devices_lock);
+	return found;
+}
+
+static void leave_device(struct smcr_device *dev)
+{
+	spin_lock(&devices_lock);
+	if (!--dev->visitors)
+		wake_up_all(&dev->idle);
+	spin_unlock(&devices_lock);
+}
+
 /**
  * smcr_device_for_each() - call a function for each device
  * @look: the function; may sleep; ends the walk by returning true. The device is not removed
@@ -109,12 +134,14 @@ void smcr_device_leave(struct smcr_device *dev, struct smcr_link *link)
 void smcr_device_for_each(bool (*look)(struct smcr_device *dev, void *context), void *context)
 {
 	struct smcr_device *dev;
+	unsigned long serial = 0;
+	bool ends = false;
 
-	down_read(&devices_lock);
-	list_for_each_entry(dev, &devices, list)
-		if (look(dev, context))
-			break;
-	up_read(&devices_lock);
+	while (!ends && (dev = visit_device(serial))) {
+		serial = dev->serial;
+		ends = look(dev, context);
+		leave_device(dev);
+	}
 }
 
 static bool any_link(const struct smcr_device *dev, const struct smcr_gid *gid, u32 port)
@@ -256,10 +283,10 @@ static int add_device(struct ib_device *ibdev)
 	INIT_IB_EVENT_HANDLER(&dev->events, ibdev, on_event);
 	ib_register_event_handler(&dev->events);
 
-	down_write(&devices_lock);
+	spin_lock(&devices_lock);
 	dev->serial = ++last_serial;
 	list_add_tail(&dev->list, &devices);
-	up_write(&devices_lock);
+	spin_unlock(&devices_lock);
 	smcr_group_ports_changed();	/* its ports may have their addresses already */
 	return 0;
 
@@ -269,12 +296,19 @@ err_free:
 	return err;
 }
 
+/*
+ * There are no more visitors, and no more links, after the last one. Who wakes does so under the
+ * lock, and does not use the device after that.
+ */
 static bool is_idle(struct smcr_device *dev)
 {
 	bool idle;
 
+	spin_lock(&devices_lock);
+	idle = !dev->visitors;
+	spin_unlock(&devices_lock);
 	spin_lock_bh(&dev->lock);
-	idle = list_empty(&dev->links);
+	idle = idle && list_empty(&dev->links);
 	spin_unlock_bh(&dev->lock);
 	return idle;
 }
@@ -283,17 +317,17 @@ static void remove_device(struct ib_device *ibdev, void *data)
 {
 	struct smcr_device *dev = data;
 
-	down_write(&devices_lock);
+	spin_lock(&devices_lock);
 	list_del(&dev->list);
-	up_write(&devices_lock);
+	spin_unlock(&devices_lock);
 	ib_unregister_event_handler(&dev->events);
-	smcr_gid_forget_lists(dev);
 
 	spin_lock_bh(&dev->lock);
 	dev->gone = true;
 	spin_unlock_bh(&dev->lock);
 	links_down(dev, 0, false, any_link);
 	wait_event(dev->idle, is_idle(dev));
+	smcr_gid_forget_lists(dev);
 	smcr_device_put(dev);
 }
 
@@ -301,12 +335,9 @@ static void rename_device(struct ib_device *ibdev, void *data)
 {
 	struct smcr_device *dev = data;
 
-	/* A walk of the list reads the name without name_lock */
-	down_write(&devices_lock);
 	spin_lock_bh(&dev->name_lock);
 	strscpy_pad(dev->name, dev_name(&ibdev->dev), sizeof(dev->name));
 	spin_unlock_bh(&dev->name_lock);
-	up_write(&devices_lock);
 }
 
 static struct ib_client ib_client = {

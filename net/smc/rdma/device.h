@@ -48,8 +48,8 @@ struct smcr_port {
  * @rcu: frees it when monitoring has read its name
  * @list: node in the list of devices
  * @serial: number, greater than those of all devices added before
- * @name_lock: protects @name; to change it, the list of devices is locked, too. No lock is taken
- *	inside
+ * @visitors: tasks in smcr_device_for_each(); protected by the lock of that list
+ * @name_lock: protects @name. No lock is taken inside
  * @name: for messages and monitoring; stays when the device is removed
  * @events: handler of asynchronous events
  * @changes: number of events that may have changed the addresses of a port
@@ -57,7 +57,7 @@ struct smcr_port {
  * @lock: protects @gone and @links; taken with bottom halves off
  * @gone: the device is being removed: no further link may enter
  * @links: links that may have resources of the device
- * @idle: woken when @links becomes empty
+ * @idle: woken when @links becomes empty, or @visitors 0
  */
 struct smcr_device {
 	struct ib_device *ibdev;
@@ -65,6 +65,7 @@ struct smcr_device {
 	struct rcu_head rcu;
 	struct list_head list;
 	unsigned long serial;
+	unsigned int visitors;
 	spinlock_t name_lock;	/* protects name */
 	char name[IB_DEVICE_NAME_MAX];
 	struct ib_event_handler events;

@@ -306,29 +306,31 @@ static unsigned int worth_v1(const struct demand *demand, const struct ib_gid_at
 }
 
 /* A PNETID of the port takes precedence over its network device and the PNETID of that */
-static bool has_pnetid(const struct demand *demand, const char *name, u32 port,
-		       struct net_device *dev)
+static bool has_pnetid(const struct demand *demand, struct smcr_device *dev, u32 port,
+		       struct net_device *netdev)
 {
 	struct smc_pnet *pnet = &smc_net(demand->net)->pnet;
+	char name[SMC_DEVICE_NAME_LEN];
 	struct smc_pnetid pnetid;
 
+	smcr_device_name(dev, name);
 	if (port <= SMC_PNET_PORTS && smc_pnet_find_device(pnet, name, port, &pnetid))
 		return smc_pnetid_equal(&pnetid, &demand->pnetid);
-	return is_below(demand->carrier, dev) ||
-	       (smc_pnet_find_interface(pnet, dev, &pnetid) &&
+	return is_below(demand->carrier, netdev) ||
+	       (smc_pnet_find_interface(pnet, netdev, &pnetid) &&
 		smc_pnetid_equal(&pnetid, &demand->pnetid));
 }
 
-/* Can an address of the network device @dev serve the connection, as found by this walk? */
-static bool is_attached(const struct demand *demand, const char *name, u32 port,
-			struct net_device *dev)
+/* Can an address of the network device serve the connection, as found by this walk? */
+static bool is_attached(const struct demand *demand, struct smcr_device *dev, u32 port,
+			struct net_device *netdev)
 {
-	bool below = is_below(demand->carrier, dev);
+	bool below = is_below(demand->carrier, netdev);
 
-	if (!net_eq(dev_net(dev), demand->net) || below != demand->direct)
+	if (!net_eq(dev_net(netdev), demand->net) || below != demand->direct)
 		return false;
 	if (demand->has_pnetid)
-		return has_pnetid(demand, name, port, dev);
+		return has_pnetid(demand, dev, port, netdev);
 	return below || demand->alternate;
 }
 
@@ -339,13 +341,13 @@ static void choose(struct choice *choice, unsigned int worth, int index)
 }
 
 /* Compare one entry of a port's GID table with the best ones */
-static void weigh(const struct demand *demand, const struct smcr_device *dev,
+static void weigh(const struct demand *demand, struct smcr_device *dev,
 		  const struct ib_gid_attr *attr, struct choice *v1, struct choice *v2)
 {
 	struct net_device *netdev = rdma_read_gid_attr_ndev_rcu(attr);
 
 	if (IS_ERR(netdev) || !netif_running(netdev) ||
-	    !is_attached(demand, dev->name, attr->port_num, netdev))
+	    !is_attached(demand, dev, attr->port_num, netdev))
 		return;
 	choose(v1, worth_v1(demand, attr, netdev), attr->index);
 	choose(v2, worth_v2(demand, attr, netdev), attr->index);

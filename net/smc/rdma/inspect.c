@@ -145,7 +145,7 @@ static bool look(struct smcr_device *dev, void *context)
 	search->found = true;
 	memset(out, 0, sizeof(*out));
 	out->serial = dev->serial;
-	strscpy(out->name, dev->name, sizeof(out->name));
+	smcr_device_name(dev, out->name);
 	rdma_for_each_port(dev->ibdev, port)
 		if (port >= 1 && port <= ARRAY_SIZE(out->ports))
 			copy_port(search->net, dev, port, &out->ports[port - 1]);

@@ -4,7 +4,9 @@
 Clients that are stopped at certain points of connect(), where they have a child of the server, or
 leave it in TCP's queue: what the server and its other clients see.
 
-usage: held_connect.py DEBUGFS
+usage: held_connect.py DEBUGFS NETDEV...
+
+The RDMA device of the test gets the network devices.
 """
 
 import contextlib
@@ -13,10 +15,11 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import time
 
-from cases import check, equal, run
+from cases import becomes, check, equal, run
 from smc import LIMIT, allow_slow_handshakes, eventually
 from spec import Family
 
@@ -289,7 +292,53 @@ def client_is_killed():
             check_others(listener)
 
 
+@contextlib.contextmanager
+def operator(*command):
+    """Runs a command, which may wait for a client that is stopped."""
+    process = subprocess.Popen(command)         # pylint: disable=consider-using-with
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
+def do(*command):
+    with operator(*command) as process:
+        try:
+            equal(' '.join(command), process.wait(LIMIT), 0)
+        except subprocess.TimeoutExpired:
+            check(f'{" ".join(command)} does not wait', False)
+
+
+def add_device(name, netdev):
+    do('sh', '-c', f'echo add {name} {netdev} >/sys/module/memrdma/parameters/control')
+
+
+def devices():
+    return [m['dev-smcr']['ib-name'] for m in FAMILY.show('get-dev-smcr')]
+
+
+def devices_change():
+    """A client looks at an RDMA device. Others come and go; it goes when the client goes on."""
+    add_device('mem0', sys.argv[2])
+    with listen(4) as listener, contextlib.ExitStack() as stack:
+        with stopping_in('look_at_device'):
+            pid = start_client(listener)
+            add_device('mem1', sys.argv[3])
+            equal('the device is there', devices(), ['mem0', 'mem1'])
+            do('rdma', 'dev', 'set', 'mem0', 'name', 'mem2')
+            equal('the device is renamed', devices(), ['mem2', 'mem1'])
+            do('rdma', 'link', 'del', 'mem1')
+            equal('the device is removed', devices(), ['mem2'])
+            removal = stack.enter_context(operator('rdma', 'link', 'del', 'mem2'))
+            becomes('that of the client is not used any more', devices, [])
+            check_others(listener)
+            check('its removal waits for the client', removal.poll() is None)
+        equal('and ends then', removal.wait(LIMIT), 0)
+        check_served(listener, [pid])
+
+
 allow_slow_handshakes()
 run(before_the_child_is_taken, before_the_child_is_handed_over, places_are_taken_meanwhile,
     listening_socket_is_closed, socket_listens_again, accept_of_a_socket_that_listens_again,
-    client_is_killed)
+    client_is_killed, devices_change)
