@@ -341,8 +341,8 @@ static void choose(struct choice *choice, unsigned int worth, int index)
 }
 
 /* Compare one entry of a port's GID table with the best ones */
-static void weigh(const struct demand *demand, struct smcr_device *dev,
-		  const struct ib_gid_attr *attr, struct choice *v1, struct choice *v2)
+static void weigh_entry(const struct demand *demand, struct smcr_device *dev,
+			const struct ib_gid_attr *attr, struct choice *v1, struct choice *v2)
 {
 	struct net_device *netdev = rdma_read_gid_attr_ndev_rcu(attr);
 
@@ -493,7 +493,7 @@ static void weigh_port(const struct demand *demand, struct smcr_device *dev, u32
 		if (IS_ERR(attr))
 			continue;
 		if (is_roce(attr))
-			weigh(demand, dev, attr, v1, v2);
+			weigh_entry(demand, dev, attr, v1, v2);
 		rdma_put_gid_attr(attr);
 	}
 	rcu_read_unlock();

@@ -22,20 +22,37 @@ cases() {
 	grep -q '^ok - ' "$_work/cases" || fail "$script has passed nothing"
 }
 
+# mount_cgroups: mounts cgroups of version 2, and sets _cgroups
+mount_cgroups() {
+	mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt ||
+		die "no cgroups"
+	_cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+}
+
+# cases_with_quota SCRIPT: the same; the script's argument is a cgroup without processes that may
+# have a quota of processor time.
+cases_with_quota() {
+	mount_cgroups
+	echo +cpu >"$_cgroups/cgroup.subtree_control" || die "no cpu controller"
+	mkdir "$_cgroups/other" "$_cgroups/quota" || die "no cgroup"
+	# The first quota changes the code of the scheduler, which emulated processors may not survive
+	echo 100000 >"$_cgroups/quota/cpu.max"
+	cases "$1" "$_cgroups/other"
+	rmdir "$_cgroups/other" "$_cgroups/quota"
+}
+
 # cases_with_cgroup SCRIPT [ARGUMENT...]: the same; the script's first arguments are a tracefs and a
 # cgroup of version 2 without processes.
 cases_with_cgroup() {
-	local script="$1" tracing="$_work/tracing" cgroups
+	local script="$1" tracing="$_work/tracing"
 
 	shift
 	mkdir "$tracing"
 	mount -t tracefs none "$tracing" || die "no tracefs"
 	echo 0 >"$tracing/options/record-cmd"	# else an event changes the code of the scheduler, too
-	mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt ||
-		die "no cgroups"
-	cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	mkdir "$cgroups/other" || die "no cgroup"
-	cases "$script" "$tracing" "$cgroups/other" "$@"
-	rmdir "$cgroups/other"
+	mount_cgroups
+	mkdir "$_cgroups/other" || die "no cgroup"
+	cases "$script" "$tracing" "$_cgroups/other" "$@"
+	rmdir "$_cgroups/other"
 	umount "$tracing"
 }

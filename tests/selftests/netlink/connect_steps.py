@@ -16,7 +16,6 @@ import smc
 from cases import check, equal, run
 from spec import Family
 
-IPPROTO_SMC = 256
 CONNECTIONS = 100
 # On a busy machine the kernel leaves packets to ksoftirqd, on top of which no program runs
 FEW = CONNECTIONS // 2
@@ -24,35 +23,25 @@ TRIES = 4
 NOBODY = 65534
 
 TRACEFS, CGROUP = sys.argv[1:]
+FAMILY = Family('smc')
 EVENT = f'{TRACEFS}/events/workqueue/workqueue_queue_work'
 
 
-def write(path, text):
-    with open(path, 'w', encoding='ascii') as file:
-        file.write(text)
-
-
 def start_tracing():
-    write(f'{EVENT}/filter', 'workqueue == "smc"')
-    write(f'{TRACEFS}/trace', '')
-    write(f'{EVENT}/enable', '1')
+    smc.write(f'{EVENT}/filter', 'workqueue == "smc"')
+    smc.write(f'{TRACEFS}/trace', '')
+    smc.write(f'{EVENT}/enable', '1')
 
 
 def queued_works():
     """How many works of sockets were queued since start_tracing()."""
-    write(f'{EVENT}/enable', '0')
+    smc.write(f'{EVENT}/enable', '0')
     with open(f'{TRACEFS}/trace', encoding='ascii', errors='replace') as file:
         return sum('function=run_sock_work' in line for line in file)
 
 
-def connected():
-    """Connections of the host that use SMC-D, since the module was loaded, of clients."""
-    stats = Family('smc').show('get-stats')[0]['stats']['smcd-tech']
-    return stats['clnt-v2-succ']
-
-
 def listen():
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    listener = smc.inet_socket()
     listener.bind(('127.0.0.1', 0))
     listener.listen(8)
     return listener
@@ -89,7 +78,7 @@ def start_server(listener, polls):
 
 
 def exchange(address):
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC) as sock:
+    with smc.inet_socket() as sock:
         sock.connect(address)
         sock.send(b'x')
         return sock.recv(1) + sock.recv(1)
@@ -98,7 +87,7 @@ def exchange(address):
 def exchange_many(listener, polls):
     """Return: how many connections were SMC, and how many works the queue had."""
     pid = start_server(listener, polls)
-    before = connected()
+    before = smc.connected(FAMILY)
     exchange(listener.getsockname())
     start_tracing()
     right = sum(exchange(listener.getsockname()) == b'x' for _ in range(CONNECTIONS))
@@ -106,7 +95,7 @@ def exchange_many(listener, polls):
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     equal('each byte comes back', right, CONNECTIONS)
-    equal('all connections use SMC', connected() - before, CONNECTIONS + 1)
+    equal('all connections use SMC', smc.connected(FAMILY) - before, CONNECTIONS + 1)
     return works
 
 
@@ -114,9 +103,9 @@ def listen_in(cgroup):
     """A listening socket that belongs to the cgroup."""
     own = open('/proc/self/cgroup', encoding='ascii').read().split('::')[1].strip()
     root = os.path.dirname(cgroup)
-    write(f'{cgroup}/cgroup.procs', str(os.getpid()))
+    smc.write(f'{cgroup}/cgroup.procs', str(os.getpid()))
     listener = listen()
-    write(f'{root}{own}/cgroup.procs', str(os.getpid()))
+    smc.write(f'{root}{own}/cgroup.procs', str(os.getpid()))
     return listener
 
 
@@ -146,7 +135,7 @@ def within_a_cgroup():
 
 def connect_and_accept_at_once(listener):
     """Return: whether poll() and accept() have seen the connection, without waiting."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC) as sock:
+    with smc.inet_socket() as sock:
         sock.connect(listener.getsockname())
         seen = select.select([listener], [], [], 0)[0] == [listener]
         try:

@@ -14,10 +14,10 @@ import sys
 import time
 
 from cases import check, run
-from smc import allow_slow_handshakes
+from nl import IPPROTO_SMC
+from smc import allow_slow_handshakes, connected, write
 from spec import Family
 
-IPPROTO_SMC = 256
 TENANTS = 8
 TIME = 4                # seconds of each measurement
 PERIOD = 1              # seconds, of the quota: the longest that there is
@@ -26,16 +26,6 @@ TRIES = 3
 
 CGROUP = sys.argv[1]
 FAMILY = Family('smc')
-
-
-def write(path, text):
-    with open(path, 'w', encoding='ascii') as file:
-        file.write(text)
-
-
-def connected():
-    """Connections of clients that use SMC, since the module was loaded."""
-    return FAMILY.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
 
 
 def throttled():
@@ -108,7 +98,7 @@ def measure(protocol):
     with processes(TENANTS, connect_forever, protocol, listener, cgroup=CGROUP):
         with processes(1, serve, listener):
             write(f'{CGROUP}/cpu.max', f'{PERIOD * 50000} {PERIOD * 1000000}')
-            held, before = throttled(), connected()
+            held, before = throttled(), connected(FAMILY)
             end = time.monotonic() + TIME
             while time.monotonic() < end:
                 longest = max(longest, connect_once(protocol, address))
@@ -117,7 +107,7 @@ def measure(protocol):
         begin = time.monotonic()
         listener.close()
         closing = time.monotonic() - begin
-    return longest, closing, connected() - before - number * (protocol == IPPROTO_SMC)
+    return longest, closing, connected(FAMILY) - before - number * (protocol == IPPROTO_SMC)
 
 
 def clients_with_a_quota():

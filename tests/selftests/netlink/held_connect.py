@@ -20,10 +20,9 @@ import sys
 import time
 
 from cases import becomes, check, equal, run
-from smc import LIMIT, allow_slow_handshakes, eventually
+from smc import LIBC, LIMIT, allow_slow_handshakes, connected, eventually, inet_socket, write
 from spec import Family
 
-IPPROTO_SMC = 256
 PR_SET_NAME = 15
 SHORT = 0.8             # a client that finds no place sends its second SYN after a second
 TRIES = 3
@@ -31,12 +30,6 @@ CONNECTED, RESET, FAILED = range(3)
 
 HOLD = f'{sys.argv[1]}/smc_hold'
 FAMILY = Family('smc')
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def write(path, text):
-    with open(path, 'w', encoding='ascii') as file:
-        file.write(text)
 
 
 def held():
@@ -54,13 +47,8 @@ def stopping_in(function):
         write(HOLD, '-')
 
 
-def connected():
-    """Connections of clients that use SMC, since the module was loaded."""
-    return FAMILY.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
-
-
 def listen(backlog):
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    listener = inet_socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(('127.0.0.1', 0))
     listener.listen(backlog)
@@ -69,7 +57,7 @@ def listen(backlog):
 
 
 def connect(address):
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    sock = inet_socket()
     sock.settimeout(LIMIT)
     sock.connect(address)
     return sock
@@ -91,7 +79,7 @@ def start(function, *arguments):
     if not pid:
         status = FAILED
         try:
-            libc.prctl(PR_SET_NAME, b'held')
+            LIBC.prctl(PR_SET_NAME, b'held')
             status = function(*arguments)
         finally:
             os._exit(status)
@@ -165,7 +153,7 @@ def take_child_later():
     There is one place, and the child is in TCP's queue. Return: how long the next client waits, and
     the one after that.
     """
-    before = connected()
+    before = connected(FAMILY)
     with listen(0) as listener:
         with stopping_in('smc_client_child_take'):
             pids = [start_client(listener)]
@@ -173,7 +161,7 @@ def take_child_later():
             pids.append(start_client(listener))
             longest = max(longest, exchange(listener))
         check_served(listener, pids)
-    equal('all use SMC', connected() - before, 4)
+    equal('all use SMC', connected(FAMILY) - before, 4)
     return longest
 
 
@@ -277,7 +265,7 @@ def accept_of_a_socket_that_listens_again():
 
 def disconnect(sock):
     unspec = (ctypes.c_char * 16)()
-    equal('connect(AF_UNSPEC)', libc.connect(sock.fileno(), unspec, len(unspec)), 0)
+    equal('connect(AF_UNSPEC)', LIBC.connect(sock.fileno(), unspec, len(unspec)), 0)
 
 
 def client_is_killed():

@@ -7,7 +7,6 @@ usage: held_server.py CGROUP
 """
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
@@ -16,10 +15,10 @@ import sys
 import time
 
 from cases import check, run
-from smc import allow_slow_handshakes
+from nl import IPPROTO_SMC
+from smc import LIBC, allow_slow_handshakes, connected, delayed, write
 from spec import Family
 
-IPPROTO_SMC = 256
 CONNECTIONS = 5
 TRIES = 3
 PERIOD = 1              # seconds, of the quota: the longest that there is
@@ -29,17 +28,6 @@ PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
 
 CGROUP = sys.argv[1]
 FAMILY = Family('smc')
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def write(path, text):
-    with open(path, 'w', encoding='ascii') as file:
-        file.write(text)
-
-
-def connected():
-    """Connections of clients that use SMC, since the module was loaded."""
-    return FAMILY.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
 
 
 def listen(protocol):
@@ -156,8 +144,8 @@ def stopped(pid):
 
 @contextlib.contextmanager
 def traced(pid):
-    check('the server can be traced', not libc.ptrace(PTRACE_SEIZE, pid, None, None)
-          and not libc.ptrace(PTRACE_INTERRUPT, pid, None, None))
+    check('the server can be traced', not LIBC.ptrace(PTRACE_SEIZE, pid, None, None)
+          and not LIBC.ptrace(PTRACE_INTERRUPT, pid, None, None))
     os.waitpid(pid, 0)
     yield
 
@@ -180,14 +168,14 @@ def measure(protocol, polls, hold):
         pid = start(serve, listener, polls)
         connect_once(protocol, listener.getsockname())
         time.sleep(0.2)         # the server waits again
-        before = connected()
+        before = connected(FAMILY)
         times = []
         try:
             with hold(pid):
                 for _ in range(CONNECTIONS):
                     time.sleep(0.1)         # the others have used up what there was
                     times.append(connect_once(protocol, listener.getsockname()))
-            smc = connected() - before
+            smc = connected(FAMILY) - before
         finally:
             end(pid)
     check(f'{hold.__name__}: the protocol', smc == (protocol == IPPROTO_SMC) * CONNECTIONS, smc)
@@ -218,4 +206,5 @@ def polling():
 
 
 allow_slow_handshakes()
-run(asleep_in_accept, polling)
+with delayed('lo'):     # on top of connect() no packet comes, so it takes no steps of the server
+    run(asleep_in_accept, polling)

@@ -120,6 +120,15 @@ def eventually(condition, seconds=LIMIT):
         time.sleep(0.02)
 
 
+def write(path, text):
+    Path(path).write_text(text, encoding='ascii')
+
+
+def connected(gen):
+    """Connections of clients that use SMC-D, since the module was loaded."""
+    return gen.show('get-stats')[0]['stats']['smcd-tech']['clnt-v2-succ']
+
+
 def sysctl(name, value=None):
     path = Path('/proc/sys/net/smc') / name
     if value is None:

@@ -15,16 +15,8 @@
 # shellcheck source=../../selftests/netlink/cases.sh
 . "$(dirname "$0")/../../selftests/netlink/cases.sh"
 
-mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t cgroup2 none /mnt || die "no cgroups"
-cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-echo +cpu >"$cgroups/cgroup.subtree_control" || die "no cpu controller"
-mkdir "$cgroups/clients" "$cgroups/quota" || die "no cgroup"
-# The first quota changes the code of the scheduler, which emulated processors may not survive
-echo 100000 >"$cgroups/quota/cpu.max"
 ip link set lo up
 
-cases held_client.py "$cgroups/clients"
-
-rmdir "$cgroups/clients" "$cgroups/quota"
+cases_with_quota held_client.py
 smc_expect_clean "no object is left over"
 done_testing
