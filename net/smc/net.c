@@ -54,7 +54,8 @@ void smc_net_note_host(const struct net *net)
 /**
  * smc_net_copy_host() - the host name for peers of a namespace
  * @net: the namespace
- * @name: result, NUL-terminated; empty if no container's program has called smc_net_note_host()
+ * @name: result, NUL-terminated; empty if no container's program has called smc_net_note_host(), or
+ *	if it could not be a name (V2-FCE-11)
  *
  * Process context.
  */
@@ -64,11 +65,12 @@ void smc_net_copy_host(const struct net *net, char name[SMC_HOSTNAME_LEN + 1])
 
 	if (net_eq(net, &init_net)) {
 		strscpy(name, init_utsname()->nodename, SMC_HOSTNAME_LEN + 1);
-		return;
+	} else {
+		spin_lock(&sn->host_lock);
+		memcpy(name, sn->host, sizeof(sn->host));
+		spin_unlock(&sn->host_lock);
 	}
-	spin_lock(&sn->host_lock);
-	memcpy(name, sn->host, sizeof(sn->host));
-	spin_unlock(&sn->host_lock);
+	smc_clc_cut_hostname(name, strnlen(name, SMC_HOSTNAME_LEN));
 }
 
 /*

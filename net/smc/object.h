@@ -13,7 +13,7 @@
  * @SMC_OBJECT_SOCK: struct smc_sock: sockets that listen, connect or are connected over SMC
  * @SMC_OBJECT_CONN: connections that hold shared memory
  * @SMC_OBJECT_HANDSHAKE: handshakes in progress
- * @SMC_OBJECT_PAIR: pairs of handshakes that exchange messages through memory
+ * @SMC_OBJECT_PAIR: Proposals of clients, and the messages of handshakes through memory
  * @SMC_OBJECT_GROUP: link groups
  * @SMC_OBJECT_DMB: direct memory buffers that an owner or a user holds
  * @SMC_OBJECT_LINK: links of SMC-R that hold resources of a device

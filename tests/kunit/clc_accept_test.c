@@ -310,9 +310,16 @@ static void hostnames(struct kunit *test)
 		{ "abcdefghijklmnopqrstuvwxyz01234_", "" },
 	};
 	struct clc_fixture *f = test->priv;
+	char name[SMC_HOSTNAME_LEN + 1];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		memset(name, 'z', sizeof(name));
+		memcpy(name, rows[i].sent, strlen(rows[i].sent));
+		smc_clc_cut_hostname(name, strlen(rows[i].sent));
+		KUNIT_EXPECT_STREQ(test, name, rows[i].kept);
+		KUNIT_EXPECT_EQ(test, name[SMC_HOSTNAME_LEN], 0);
+
 		load(test, D_ACCEPT);
 		memset(f->buf + FCE_D + 4, ' ', 32);
 		memcpy(f->buf + FCE_D + 4, rows[i].sent, strlen(rows[i].sent));

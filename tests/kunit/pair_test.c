@@ -62,15 +62,21 @@ static void expect_told(struct kunit *test, int client, int server)
 	KUNIT_EXPECT_EQ(test, told[SMC_SERVER], server);
 }
 
+static struct smc_pair *create(struct kunit *test)
+{
+	struct smc_pair *pair = smc_pair_create(&ends[SMC_CLIENT]);
+
+	KUNIT_ASSERT_NOT_NULL(test, pair);
+	make(smc_pair_proposal(pair), ALL, 0, 1, true, 1);
+	smc_pair_proposal(pair)->proposal.version = 2;
+	return pair;
+}
+
 static struct smc_pair *offer(struct kunit *test)
 {
-	struct smc_clc *msg = kunit_kzalloc(test, sizeof(*msg), GFP_KERNEL);
-	struct smc_pair *pair;
+	struct smc_pair *pair = create(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, msg);
-	make(msg, SMC_VARIANT_D2, 0, 1, true, 1);
-	pair = smc_pair_offer(&ends[SMC_CLIENT], &key, msg);
-	KUNIT_ASSERT_NOT_NULL(test, pair);
+	smc_pair_offer(pair, &key);
 	return pair;
 }
 
@@ -127,6 +133,17 @@ static void pair_exchange(struct kunit *test)
 	expect_nothing_left(test);
 }
 
+/* A client whose server is probably on another host */
+static void pair_never_offered(struct kunit *test)
+{
+	struct smc_pair *pair = create(test);
+
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
+	smc_pair_leave(pair, SMC_CLIENT);
+	expect_told(test, 0, 0);
+	expect_nothing_left(test);
+}
+
 static void pair_withdrawn(struct kunit *test)
 {
 	struct smc_pair *pair = offer(test);
@@ -135,15 +152,6 @@ static void pair_withdrawn(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pair));
 	smc_pair_leave(pair, SMC_CLIENT);
-	expect_nothing_left(test);
-}
-
-static void pair_left_before_claim(struct kunit *test)
-{
-	struct smc_pair *pair = offer(test);
-
-	smc_pair_leave(pair, SMC_CLIENT);
-	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
 	expect_nothing_left(test);
 }
 
@@ -242,33 +250,46 @@ static void pair_messages_cross(struct kunit *test)
 	expect_nothing_left(test);
 }
 
-/* The longest messages have room */
-static void pair_longest_messages(struct kunit *test)
+/* Each message arrives as it was sent, to its last field */
+static void pair_whole_messages(struct kunit *test)
 {
 	struct smc_clc *msg = kunit_kzalloc(test, 2 * sizeof(*msg), GFP_KERNEL);
 	struct smc_clc_first_contact *fc = &msg[0].accept.first_contact;
-	struct smc_pair *pair;
+	struct smc_pair *pair = create(test);
+	struct smc_clc *proposal = smc_pair_proposal(pair);
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
-	make(msg, ALL, SMC_MAX_PREFIXES, SMC_MAX_UEIDS, true, SMC_MAX_ISM_ENTRIES);
-	pair = smc_pair_offer(&ends[SMC_CLIENT], &key, msg);
-	KUNIT_ASSERT_NOT_NULL(test, pair);
+	make(proposal, ALL, SMC_MAX_PREFIXES, SMC_MAX_UEIDS, true, SMC_MAX_ISM_ENTRIES);
+	proposal->proposal.version = 2;
+	smc_pair_offer(pair, &key);
 	KUNIT_ASSERT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key), pair);
 	KUNIT_EXPECT_EQ(test, smc_pair_receive(pair, SMC_SERVER, &msg[1]), 0);
-	KUNIT_EXPECT_MEMEQ(test, &msg[1].proposal.v2.ueids, &msg[0].proposal.v2.ueids,
-			   sizeof(msg[0].proposal.v2.ueids));
-	memset(msg, 0, sizeof(*msg));
+	KUNIT_EXPECT_MEMEQ(test, &msg[1], proposal, sizeof(*proposal));
+
+	msg->type = SMC_CLC_ACCEPT;
 	msg->accept.variant = SMC_VARIANT_R2;
 	msg->accept.is_first_contact = true;
 	msg->accept.rdma.rmbe_index = 1;
 	fc->release = SMC_RELEASE_1;
-	fc->nr_gids = SMC_MAX_GIDS;
-	msg->type = SMC_CLC_ACCEPT;
 	KUNIT_EXPECT_EQ(test, smc_pair_send(pair, SMC_SERVER, msg), 0);
-	KUNIT_EXPECT_EQ(test, receive(pair, SMC_CLIENT), SMC_CLC_ACCEPT);
+	KUNIT_EXPECT_EQ(test, smc_pair_receive(pair, SMC_CLIENT, &msg[1]), 0);
+	KUNIT_EXPECT_MEMEQ(test, &msg[1].accept, &msg[0].accept, sizeof(msg->accept));
+
 	msg->type = SMC_CLC_CONFIRM;
+	fc->nr_gids = SMC_MAX_GIDS;
+	fc->gids[SMC_MAX_GIDS - 1].bytes[15] = 1;
 	KUNIT_EXPECT_EQ(test, smc_pair_send(pair, SMC_CLIENT, msg), 0);
-	KUNIT_EXPECT_EQ(test, receive(pair, SMC_SERVER), SMC_CLC_CONFIRM);
+	KUNIT_EXPECT_EQ(test, smc_pair_receive(pair, SMC_SERVER, &msg[1]), 0);
+	KUNIT_EXPECT_MEMEQ(test, &msg[1].accept, &msg[0].accept, sizeof(msg->accept));
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_DECLINE;
+	msg->decline.version = 2;
+	msg->decline.extended = true;
+	msg->decline.reason_r1 = 1;
+	KUNIT_EXPECT_EQ(test, smc_pair_send(pair, SMC_SERVER, msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_pair_receive(pair, SMC_CLIENT, &msg[1]), 0);
+	KUNIT_EXPECT_MEMEQ(test, &msg[1].decline, &msg[0].decline, sizeof(msg->decline));
 	smc_pair_leave(pair, SMC_SERVER);
 	smc_pair_leave(pair, SMC_CLIENT);
 	expect_nothing_left(test);
@@ -279,28 +300,25 @@ static void pair_many_offers(struct kunit *test)
 {
 	const unsigned int nr = OFFERS_MAX;
 	struct smc_pair **pairs = kunit_kcalloc(test, nr, sizeof(*pairs), GFP_KERNEL);
-	struct smc_clc *msg = kunit_kzalloc(test, sizeof(*msg), GFP_KERNEL);
 	struct smc_pair_key other = key;
 	struct smc_pair *last;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, pairs);
-	KUNIT_ASSERT_NOT_NULL(test, msg);
-	make(msg, SMC_VARIANT_D2, 0, 1, true, 1);
 	for (i = 0; i < nr; i++) {
 		other.server = i;
-		pairs[i] = smc_pair_offer(&ends[SMC_CLIENT], &other, msg);
-		KUNIT_ASSERT_NOT_NULL(test, pairs[i]);
+		pairs[i] = create(test);
+		smc_pair_offer(pairs[i], &other);
 	}
 	KUNIT_EXPECT_EQ(test, live, nr);
 	/* One more: the oldest one goes */
-	last = smc_pair_offer(&ends[SMC_CLIENT], &key, msg);
-	KUNIT_ASSERT_NOT_NULL(test, last);
+	last = offer(test);
 	KUNIT_EXPECT_EQ(test, nr_offers, nr);
 	other.server = 0;
 	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &other));
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pairs[0]));
 	smc_pair_leave(pairs[0], SMC_CLIENT);
+	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(last));
 	smc_pair_leave(last, SMC_CLIENT);
 	for (i = 1; i < nr; i++) {
 		other.server = i;
@@ -313,15 +331,15 @@ static void pair_many_offers(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(pair_exchange),
+	KUNIT_CASE(pair_never_offered),
 	KUNIT_CASE(pair_withdrawn),
-	KUNIT_CASE(pair_left_before_claim),
 	KUNIT_CASE(pair_claimed_once),
 	KUNIT_CASE(pair_client_leaves_at_once),
 	KUNIT_CASE(pair_server_leaves),
 	KUNIT_CASE(pair_server_declines),
 	KUNIT_CASE(pair_decline_replaces),
 	KUNIT_CASE(pair_messages_cross),
-	KUNIT_CASE(pair_longest_messages),
+	KUNIT_CASE(pair_whole_messages),
 	KUNIT_CASE(pair_many_offers),
 	{}
 };

@@ -117,6 +117,7 @@ static void expect_choice(struct kunit *test, u8 variant, u8 device, const struc
 	KUNIT_EXPECT_EQ(test, f->choice.device, device);
 	KUNIT_EXPECT_MEMEQ(test, f->choice.peer_gid.bytes, peer->bytes, sizeof(peer->bytes));
 	KUNIT_EXPECT_MEMEQ(test, f->choice.peer_mac, client_mac, sizeof(client_mac));
+	KUNIT_EXPECT_EQ(test, smc_eid_is_none(&f->choice.eid), variant == SMC_VARIANT_R1);
 }
 
 /* V2-SEL-01, V2-SEL-02: version 2 is preferred; R2 and R1 come after SMC-D */
@@ -142,6 +143,11 @@ static void preferred(struct kunit *test)
 	f->proposal.offers = SMC_VARIANTS_R | SMC_VARIANT_D1;
 	expect_choice(test, SMC_VARIANT_R2, 1, &client_v2);
 	KUNIT_EXPECT_TRUE(test, f->choice.d_reason_saved);
+
+	/* Version 1 has no flag for that */
+	f->proposal.offers = SMC_VARIANT_R1 | SMC_VARIANT_D2;
+	expect_choice(test, SMC_VARIANT_R1, 0, &client_v1);
+	KUNIT_EXPECT_FALSE(test, f->choice.d_reason_saved);
 
 	f->proposal.offers = VARIANTS_ALL;
 	f->proposal.v2.nr_ism = 1;
@@ -274,6 +280,9 @@ static void one_unmet(struct kunit *test)
 		f->local.ports[0].variants = SMC_VARIANTS_R & ~row->variant;
 		f->local.ports[0].reaches = SMC_VARIANTS_R;
 		KUNIT_EXPECT_EQ_MSG(test, choose(test), SMC_REASON_NONE, "%s", row->name);
+		/* Nothing of the variant that was tried before is left */
+		KUNIT_EXPECT_EQ_MSG(test, smc_eid_is_none(&f->choice.eid),
+				    f->choice.variant == SMC_VARIANT_R1, "%s", row->name);
 	}
 }
 

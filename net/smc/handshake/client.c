@@ -92,6 +92,13 @@ static void describe_offer(const struct smc_handshake *hs, const struct smc_loca
 	offer_d2(local, out);
 	offer_r2(local, out);
 	offer_r1(hs, local, out);
+	out->version = out->offers & SMC_VARIANTS_V2 ? 2 : 1;
+}
+
+/* Before another message is sent, which may replace it. It is needed to check the Accept */
+static const struct smc_clc_proposal *get_proposal(const struct smc_handshake *hs)
+{
+	return &smc_pair_proposal(hs->pair)->proposal;
 }
 
 /*
@@ -127,12 +134,11 @@ static bool offer_in_memory(struct smc_handshake *hs)
 {
 	const struct smc_pair_key key = smc_handshake_pair_key(hs->conn);
 
-	if (!(hs->client.sent.proposal.offers & SMC_VARIANT_D2) ||
+	if (!(get_proposal(hs)->offers & SMC_VARIANT_D2) ||
 	    !READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))
 		return false;
-	hs->pair = smc_pair_offer(hs->conn, &key, &hs->client.sent);
-	if (!hs->pair)
-		return false;
+	smc_pair_offer(hs->pair, &key);
+	hs->in_memory = true;
 	trace_smc_clc(hs->conn->sk, true, SMC_CLC_PROPOSAL, true);
 	smc_compat_send_ack(hs->tcp);
 	return true;
@@ -141,7 +147,7 @@ static bool offer_in_memory(struct smc_handshake *hs)
 /* Return: the new state of the handshake. */
 static enum smc_outcome send_proposal(struct smc_handshake *hs)
 {
-	int err = smc_handshake_send(hs, &hs->client.sent);
+	int err = smc_handshake_send(hs, smc_pair_proposal(hs->pair));
 
 	return err ? smc_handshake_fail(hs, err) : SMC_PENDING;
 }
@@ -158,7 +164,7 @@ static enum smc_outcome send_proposal(struct smc_handshake *hs)
  */
 enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
 {
-	struct smc_clc_proposal *proposal = &hs->client.sent.proposal;
+	struct smc_clc *msg = smc_pair_proposal(hs->pair);
 	struct smc_local local = {};
 	u32 reason;
 
@@ -166,13 +172,13 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
 	if (reason)
 		return decline_at_once(hs, reason);
 	smc_handshake_local(hs, &local);
-	describe_offer(hs, &local, proposal);
-	if (!proposal->offers)
+	msg->type = SMC_CLC_PROPOSAL;
+	describe_offer(hs, &local, &msg->proposal);
+	if (!msg->proposal.offers)
 		return decline_at_once(hs, local.nr_ism ? SMC_REASON_NO_SEID :
 				       SMC_REASON_NO_DEVICE);
 
-	hs->client.sent.type = SMC_CLC_PROPOSAL;
-	hs->version = proposal->offers & SMC_VARIANTS_V2 ? 2 : 1;
+	hs->version = msg->proposal.version;
 	smc_handshake_expect(hs, SMC_CLC_ACCEPT);
 	hs->is_offered = may_offer && offer_in_memory(hs);
 	if (!hs->is_offered)
@@ -215,8 +221,7 @@ enum smc_outcome smc_client_withdraw(struct smc_handshake *hs)
 	}
 	hs->is_offered = false;
 	this_cpu_inc(hs->conn->sn->stats->net[SMC_NET_STAT_WITHDRAWN]);
-	smc_pair_leave(hs->pair, SMC_CLIENT);
-	hs->pair = NULL;
+	hs->in_memory = false;
 	return send_proposal(hs);
 }
 
@@ -224,7 +229,7 @@ enum smc_outcome smc_client_withdraw(struct smc_handshake *hs)
 static u8 find_proposed_port(const struct smc_handshake *hs, u8 variant)
 {
 	const struct smc_candidates *ports = &hs->candidates[SMC_MODE_R];
-	const struct smc_clc_proposal *proposal = &hs->client.sent.proposal;
+	const struct smc_clc_proposal *proposal = get_proposal(hs);
 	const struct smc_gid *gid = variant == SMC_VARIANT_R2 ? &proposal->v2.roce_gid :
 								&proposal->gid;
 	u8 i;
@@ -272,19 +277,14 @@ static struct smc_group *find_or_create_group(const struct smc_handshake *hs,
 	return smc_group_find(net, key, accept);
 }
 
-/*
- * Repeat the values of the Accept. The Confirm overwrites the Proposal, which was needed only to
- * check the Accept.
- */
-static void prepare_confirm(struct smc_handshake *hs)
+/* Repeat the values of the Accept */
+static void prepare_confirm(const struct smc_handshake *hs, struct smc_clc_accept *out)
 {
 	const struct smc_clc_accept *accept = &hs->client.accept;
-	struct smc_clc_accept *out = &hs->client.sent.accept;
 
-	hs->client.sent.type = SMC_CLC_CONFIRM;
 	memset(out, 0, sizeof(*out));
 	out->variant = accept->variant;
-	out->is_first_contact = accept->is_first_contact;
+	out->is_first_contact = accept->is_first_contact && accept->variant != SMC_VARIANT_R1;
 	out->eid = accept->eid;
 	if (!accept->is_first_contact || !(accept->variant & SMC_VARIANTS_V2))
 		return;
@@ -373,7 +373,7 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_
 	/* The server chose the version of all further messages (V2-VER-02) */
 	hs->version = accept->variant & SMC_VARIANTS_V2 ? 2 : 1;
 	hs->device = 0;
-	reason = smc_select_check_accept(&hs->client.sent.proposal, accept, &hs->device);
+	reason = smc_select_check_accept(get_proposal(hs), accept, &hs->device);
 	if (reason)
 		return smc_handshake_decline(hs, NULL, reason);
 	if (mode == SMC_MODE_R)
@@ -415,13 +415,15 @@ enum smc_outcome smc_client_resolved(struct smc_handshake *hs)
  */
 enum smc_outcome smc_client_opened(struct smc_handshake *hs)
 {
+	struct smc_clc msg __uninitialized;
 	struct smc_conn *conn = hs->conn;
 	int err;
 
-	prepare_confirm(hs);
-	conn->transport->conn_describe(conn, &hs->client.sent.accept);
+	msg.type = SMC_CLC_CONFIRM;
+	prepare_confirm(hs, &msg.accept);
+	conn->transport->conn_describe(conn, &msg.accept);
 	smc_group_publish(conn->group);
-	err = smc_handshake_send(hs, &hs->client.sent);
+	err = smc_handshake_send(hs, &msg);
 	if (err)
 		return smc_handshake_fail(hs, err);
 	return smc_handshake_settle(hs);

@@ -39,19 +39,26 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *t
 {
 	struct smc_handshake *hs = kzalloc(sizeof(*hs), smc_handshake_gfp(conn));
 
-	BUILD_BUG_ON(sizeof(*hs) > SMC_HANDSHAKE_MAX);
 	if (!hs)
 		return NULL;
+	if (conn->role == SMC_CLIENT) {
+		hs->pair = smc_pair_create(conn);
+		if (!hs->pair)
+			goto err_free;
+	} else {
+		INIT_LIST_HEAD(&hs->server.entry.list);
+	}
 	hs->conn = conn;
 	hs->tcp = tcp;
-	hs->in = hs->small;
 	hs->version = 2;
 	hs->started = ktime_get();
-	if (conn->role == SMC_SERVER)
-		INIT_LIST_HEAD(&hs->server.entry.list);
 	this_cpu_inc(conn->sn->stats->handshakes);
 	smc_object_created(SMC_OBJECT_HANDSHAKE);
 	return hs;
+
+err_free:
+	kfree(hs);
+	return NULL;
 }
 
 /**
@@ -82,8 +89,7 @@ void smc_handshake_free(struct smc_handshake *hs)
 		smc_client_note_claim(hs);
 	if (hs->pair)
 		smc_pair_leave(hs->pair, hs->conn->role);
-	if (hs->in != hs->small)
-		kfree(hs->in);
+	kfree(hs->in);
 	this_cpu_dec(hs->conn->sn->stats->handshakes);
 	kfree(hs);
 	smc_object_destroyed(SMC_OBJECT_HANDSHAKE);
@@ -118,8 +124,8 @@ int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg)
 	u8 buf[SMC_CLC_BUILD_MAX] __uninitialized;	/* smc_clc_build() writes what is sent */
 	int len;
 
-	trace_smc_clc(hs->conn->sk, true, msg->type, hs->pair);
-	if (hs->pair)
+	trace_smc_clc(hs->conn->sk, true, msg->type, hs->in_memory);
+	if (hs->in_memory)
 		return smc_pair_send(hs->pair, hs->conn->role, msg);
 	len = smc_clc_build(msg, buf, sizeof(buf));
 	if (WARN_ON_ONCE(len < 0))
@@ -278,8 +284,9 @@ enum smc_outcome smc_handshake_decline(struct smc_handshake *hs, const struct sm
 	decline->out_of_sync = reason == SMC_REASON_OUT_OF_SYNC;
 	decline->peer_id = hs->conn->sn->peer_id;
 	decline->diagnosis = reason;
-	decline->os = SMC_OS_LINUX;
-	if (why) {
+	if (decline->extended)
+		decline->os = SMC_OS_LINUX;
+	if (decline->extended && why) {
 		decline->reason_d2 = why->reason_d2;
 		decline->reason_d1 = why->reason_d1;
 		decline->reason_r2 = why->reason_r2;
@@ -347,7 +354,7 @@ enum smc_outcome smc_handshake_decline_late(struct smc_handshake *hs, u32 reason
 		return smc_handshake_fail(hs, -ECONNRESET);
 	outcome = smc_handshake_decline(hs, NULL, reason);
 	/* The other end of a pair may have declined, and left, since we looked */
-	if (outcome == SMC_FAILED && hs->pair && !smc_handshake_receive(hs, &msg) &&
+	if (outcome == SMC_FAILED && hs->in_memory && !smc_handshake_receive(hs, &msg) &&
 	    msg.type == SMC_CLC_DECLINE)
 		return handle_decline(hs, &msg.decline);
 	return outcome;
@@ -408,7 +415,7 @@ enum smc_outcome smc_handshake_settle(struct smc_handshake *hs)
 
 static enum smc_outcome handle_message(struct smc_handshake *hs, const struct smc_clc *msg)
 {
-	trace_smc_clc(hs->conn->sk, false, msg->type, hs->pair);
+	trace_smc_clc(hs->conn->sk, false, msg->type, hs->in_memory);
 	if (msg->type == SMC_CLC_DECLINE)
 		return handle_decline(hs, &msg->decline);
 	/* Simultaneous open, or a socket connected to itself: two clients and no server */

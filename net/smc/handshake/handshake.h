@@ -49,20 +49,13 @@ enum smc_phase {
 	SMC_PHASE_SETTLING,
 };
 
-/*
- * Fits any Accept and Confirm (at most 292 bytes) and most Proposals. A Proposal has 180 bytes, and
- * 10 for each entry of the ISM list, 32 for each user EID and 17 for each prefix.
- */
-#define SMC_HANDSHAKE_SMALL	320
-
-#define SMC_HANDSHAKE_MAX	2048	/* each end of a connection has one, in kmalloc-2k */
-
 /**
  * struct smc_handshake - a handshake in progress
  * @conn: the future SMC connection
  * @tcp: its TCP connection; only the handshake reads from it and writes to it
- * @pair: messages go through it in place of @tcp; NULL if they go through @tcp
- * @is_offered: client: the Proposal is in @pair, and no server has claimed it, as far as is known
+ * @pair: client: has the Proposal; server: what it has claimed, or NULL
+ * @in_memory: messages go through @pair in place of @tcp
+ * @is_offered: client: @pair is offered, and no server has claimed it, as far as is known
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
  * @since: jiffies when the current wait began
@@ -71,12 +64,11 @@ enum smc_phase {
  * @have: number of bytes received of the peer's next message
  * @header: its header, once SMC_CLC_HEADER_LEN bytes are received
  * @header_error: 0, or the error of an invalid header
- * @in: buffer of the received message: @small, or allocated
- * @small: buffer for messages of the usual sizes
+ * @in: buffer of the received message; NULL before the first bytes
+ * @room: its size
  * @transports: by enum smc_mode; holds a reference to the module; NULL if not registered
  * @candidates: by enum smc_mode: our devices, with a reference each
  * @client: what a client keeps for its later steps
- * @client.sent: our Proposal, later our Confirm
  * @client.accept: the server's Accept
  * @server: what a server keeps for its later steps
  * @server.accept: our Accept
@@ -99,6 +91,7 @@ struct smc_handshake {
 	struct smc_conn *conn;
 	struct sock *tcp;
 	struct smc_pair *pair;
+	bool in_memory;
 	bool is_offered;
 	enum smc_phase phase;
 	u8 expected;
@@ -109,12 +102,11 @@ struct smc_handshake {
 	struct smc_clc_header header;
 	int header_error;
 	u8 *in;
-	u8 small[SMC_HANDSHAKE_SMALL];
+	u16 room;
 	const struct smc_transport *transports[SMC_MODES];
 	struct smc_candidates candidates[SMC_MODES];
 	union {
 		struct {
-			struct smc_clc sent;
 			struct smc_clc_accept accept;
 		} client;
 		struct {

@@ -2,7 +2,7 @@
 /*
  * CLC messages over the TCP connection: read exactly one message, write one message. Bytes that
  * follow a message stay in TCP's receive queue: they may be application data (R-CLC-26). An end
- * that is in a pair reads no byte: its messages come through memory.
+ * whose messages come through memory reads no byte.
  */
 
 #include <linux/slab.h>
@@ -12,6 +12,12 @@
 
 /* Messages have at most SMC_CLC_BUILD_MAX bytes today; the rest is for future extensions */
 #define LONGEST	2048
+
+/*
+ * Fits any Accept and Confirm (at most 292 bytes) and most Proposals. A Proposal has 180 bytes, and
+ * 10 for each entry of the ISM list, 32 for each user EID and 17 for each prefix.
+ */
+#define USUAL	320
 
 /* Parse the header, which contains the length */
 static void read_header(struct smc_handshake *hs)
@@ -23,16 +29,10 @@ static void read_header(struct smc_handshake *hs)
 	hs->header_error = err;
 }
 
-/* Does the message fit in the current buffer? If not, allocate_buffer() must run first */
-static bool fits_buffer(const struct smc_handshake *hs)
-{
-	return hs->in != hs->small || hs->header.length <= sizeof(hs->small);
-}
-
 /* How many bytes may be read now, once the header is parsed? */
 static u16 get_limit(const struct smc_handshake *hs)
 {
-	if (hs->header_error || !fits_buffer(hs))
+	if (hs->header_error || hs->header.length > hs->room)
 		return SMC_CLC_HEADER_LEN;
 	return hs->header.length;
 }
@@ -48,16 +48,15 @@ static int copy_segment(read_descriptor_t *desc, struct sk_buff *skb, unsigned i
 			size_t len)
 {
 	struct smc_handshake *hs = desc->arg.data;
-	size_t room = hs->in == hs->small ? sizeof(hs->small) : hs->header.length;
 	u16 had = hs->have;
 	int err;
 
 	if (!desc->count)
 		return 0;
 	desc->count = 0;
-	if (WARN_ON_ONCE(room < had))
+	if (WARN_ON_ONCE(hs->room < had))
 		return -EINVAL;
-	len = min(len, room - had);
+	len = min_t(size_t, len, hs->room - had);
 	err = skb_copy_bits(skb, offset, hs->in + had, len);
 	if (err)
 		return err;
@@ -140,6 +139,22 @@ static int check_first_bytes(struct sock *tcp)
 	return sock_flag(tcp, SOCK_DONE) ? -ENOMSG : error_when_empty(tcp);
 }
 
+/* Make room for the message, as far as its length is known */
+static int allocate_buffer(struct smc_handshake *hs)
+{
+	u16 room = hs->have < SMC_CLC_HEADER_LEN ? USUAL : hs->header.length;
+	u8 *in;
+
+	if (hs->room >= room)
+		return 0;
+	in = krealloc(hs->in, room, smc_handshake_gfp(hs->conn));
+	if (!in)
+		return -ENOMEM;
+	hs->in = in;
+	hs->room = room;
+	return 0;
+}
+
 /* Return: 0 after any progress, -EAGAIN, -ENODATA at end of stream, or another negative errno */
 static int read_segments(struct smc_handshake *hs)
 {
@@ -148,27 +163,16 @@ static int read_segments(struct smc_handshake *hs)
 
 	if (is_unread(hs))
 		n = check_first_bytes(hs->tcp);
+	if (!n && skb_queue_empty(&hs->tcp->sk_receive_queue))
+		n = error_when_empty(hs->tcp);
+	if (!n)
+		n = allocate_buffer(hs);
 	if (n)
 		return n;
-	if (!skb_queue_empty(&hs->tcp->sk_receive_queue))
-		n = tcp_read_sock(hs->tcp, &desc, copy_segment);
+	n = tcp_read_sock(hs->tcp, &desc, copy_segment);
 	if (!n)
 		n = error_when_empty(hs->tcp);
 	return min(n, 0);
-}
-
-static int allocate_buffer(struct smc_handshake *hs)
-{
-	u8 *room;
-
-	if (fits_buffer(hs))
-		return 0;
-	room = kmalloc(hs->header.length, smc_handshake_gfp(hs->conn));
-	if (!room)
-		return -ENOMEM;
-	memcpy(room, hs->small, SMC_CLC_HEADER_LEN);
-	hs->in = room;
-	return 0;
 }
 
 static bool is_complete(const struct smc_handshake *hs)
@@ -177,11 +181,7 @@ static bool is_complete(const struct smc_handshake *hs)
 	       hs->have == hs->header.length;
 }
 
-/*
- * The peer sends no byte through TCP. It may reset TCP, also after it has left the pair.
- *
- * This kernel builds no message that its parser refuses, so @hs->header is not needed.
- */
+/* The peer sends no byte through TCP. It may reset TCP, also after it has left the pair. */
 static int receive_in_memory(struct smc_handshake *hs, struct smc_clc *msg)
 {
 	int err = smc_pair_receive(hs->pair, hs->conn->role, msg);
@@ -189,8 +189,8 @@ static int receive_in_memory(struct smc_handshake *hs, struct smc_clc *msg)
 
 	if (err != -EAGAIN && hs->is_offered)
 		smc_client_note_claim(hs);
-	if (err != -EAGAIN && err != -ENODATA)
-		return err;
+	if (!err)
+		return 0;
 	if (tcp_inq(hs->tcp))
 		return -EBADMSG;
 	tcp_err = error_when_empty(hs->tcp);
@@ -212,22 +212,15 @@ int smc_handshake_receive(struct smc_handshake *hs, struct smc_clc *msg)
 {
 	int err;
 
-	if (hs->pair)
+	if (hs->in_memory)
 		return receive_in_memory(hs, msg);
 	while (!is_complete(hs)) {
 		err = hs->header_error ?: read_segments(hs);
-		if (!err)
-			err = hs->header_error;
-		if (!err && hs->have >= SMC_CLC_HEADER_LEN)
-			err = allocate_buffer(hs);
 		if (err)
 			return err;
 	}
 	err = smc_clc_parse(&hs->header, hs->in, hs->have, msg);
 	hs->have = 0;
-	if (hs->in != hs->small)
-		kfree(hs->in);
-	hs->in = hs->small;
 	return err;
 }
 

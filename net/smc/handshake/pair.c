@@ -9,10 +9,10 @@
  * pair. Otherwise the client takes the offer back, and sends the Proposal through TCP. The lock of
  * the table decides between the two.
  *
- * A message is in the format of the wire, as in TCP's stream, and the receiver parses it with the
- * same checks. Each end has room for one message: it is the other end's turn until that has read
- * it. Only a Decline may follow a message that was not read, and replaces it: either way, the
- * receiver continues with TCP.
+ * A message is what the receiver's parser would make of it, had it come through TCP: the sender
+ * sets no field that the message does not carry. Each end has room for one message: it is the
+ * other end's turn until that has read it. Only a Decline may follow a message that was not read,
+ * and replaces it: either way, the receiver continues with TCP.
  *
  * An end that leaves is for the other one what the end of the stream is over TCP.
  */
@@ -28,31 +28,31 @@
 
 #define TABLE_BITS	8
 #define OFFERS_MAX	(8 << TABLE_BITS)	/* a server searches about 8 of them */
-#define ACCEPT_MAX	292	/* longest Accept */
 
 /**
  * struct pair_end - one end
  * @conn: its connection, NULL before it comes and after it leaves
  * @has_left: it has left
- * @unread: length of the message that it has not read, or 0
+ * @has_message: there is a message that it has not read
+ * @message: the last message to it
  */
 struct pair_end {
 	struct smc_conn *conn;
 	bool has_left;
-	u16 unread;
+	bool has_message;
+	struct smc_clc message;
 };
 
 /**
- * struct smc_pair - the two ends of a TCP connection, both in this kernel
+ * struct smc_pair - the two ends of a TCP connection, if both are in this kernel
  * @node: node in the table, while the Proposal is offered; table_lock
  * @offer: entry of the list of offers, likewise
  * @is_claimed: a server has claimed the offer; table_lock
  * @key: by what the server finds it
  * @refs: each end has a reference
- * @lock: protects @end and the messages; no other lock is taken inside it
- * @end: by enum smc_role
- * @to_client: the message that the client has not read
- * @to_server: the message that the server has not read; at first, the Proposal
+ * @lock: protects @end once the pair is offered; no other lock is taken inside it
+ * @end: by enum smc_role. The client reads the message to the server, which it has written, without
+ *	@lock; at first, that is the Proposal
  */
 struct smc_pair {
 	struct hlist_node node;
@@ -62,8 +62,6 @@ struct smc_pair {
 	refcount_t refs;
 	spinlock_t lock;	/* see above */
 	struct pair_end end[2];
-	u8 to_client[ACCEPT_MAX];
-	u8 to_server[SMC_CLC_BUILD_MAX];
 };
 
 static DEFINE_HASHTABLE(table, TABLE_BITS);
@@ -91,30 +89,47 @@ static void put_pair(struct smc_pair *pair)
 {
 	if (!refcount_dec_and_test(&pair->refs))
 		return;
+	WARN_ON_ONCE(!hlist_unhashed(&pair->node));
 	kfree(pair);
 	smc_object_destroyed(SMC_OBJECT_PAIR);
 }
 
-/* Return: 0 or a negative errno */
-static int write_message(struct smc_pair *pair, enum smc_role to, const struct smc_clc *msg)
+static size_t get_message_size(const struct smc_clc *msg)
 {
-	u8 *room = to == SMC_CLIENT ? pair->to_client : pair->to_server;
-	size_t size = to == SMC_CLIENT ? sizeof(pair->to_client) : sizeof(pair->to_server);
-	int len = smc_clc_build(msg, room, size);
-
-	if (WARN_ON_ONCE(len < 0))
-		return len;
-	pair->end[to].unread = len;
-	return 0;
+	switch (msg->type) {
+	case SMC_CLC_PROPOSAL:
+		return offsetofend(struct smc_clc, proposal);
+	case SMC_CLC_DECLINE:
+		return offsetofend(struct smc_clc, decline);
+	default:
+		return offsetofend(struct smc_clc, accept);
+	}
 }
 
-/* Return: as smc_clc_parse() */
-static int parse_message(const u8 *buf, u16 len, struct smc_clc *msg)
+static void copy_message(struct smc_clc *to, const struct smc_clc *from)
+{
+	memcpy(to, from, get_message_size(from));
+}
+
+/*
+ * Would the parser make the same of the message? Only test kernels have this KASAN. @room: for the
+ * parser's result
+ */
+static void check_message(const struct smc_clc *msg, struct smc_clc *room)
 {
 	struct smc_clc_header header;
-	int err = smc_clc_parse_header(buf, SMC_CLC_HEADER_LEN, &header);
+	u8 buf[SMC_CLC_BUILD_MAX];
+	int len;
 
-	return err ?: smc_clc_parse(&header, buf, len, msg);
+	if (!IS_ENABLED(CONFIG_KASAN_GENERIC))
+		return;
+	len = smc_clc_build(msg, buf, sizeof(buf));
+	if (WARN_ON_ONCE(len < 0) ||
+	    WARN_ON_ONCE(smc_clc_parse_header(buf, SMC_CLC_HEADER_LEN, &header)) ||
+	    WARN_ON_ONCE(smc_clc_parse(&header, buf, len, room)))
+		return;
+	WARN_ON_ONCE(memcmp(&msg->proposal, &room->proposal,
+			    get_message_size(msg) - offsetof(struct smc_clc, proposal)));
 }
 
 static void remove_offer(struct smc_pair *pair)
@@ -139,39 +154,53 @@ static void add_offer(struct smc_pair *pair)
 }
 
 /**
- * smc_pair_offer() - offer the Proposal to a server in this kernel
+ * smc_pair_create() - create what may become a pair
  * @client: the client's connection
- * @key: of its TCP connection
- * @proposal: the Proposal
  *
- * The caller lets TCP connect the server, and withdraws the offer if no server claims it in time.
  * May sleep.
  *
- * Return: the pair, which the client leaves with smc_pair_leave(), or NULL: the Proposal has to go
- * through TCP.
+ * Return: the pair, which the client leaves with smc_pair_leave(), or NULL without memory.
  */
-struct smc_pair *smc_pair_offer(struct smc_conn *client, const struct smc_pair_key *key,
-				const struct smc_clc *proposal)
+struct smc_pair *smc_pair_create(struct smc_conn *client)
 {
-	struct smc_pair *pair = kmalloc(sizeof(*pair), GFP_KERNEL_ACCOUNT);
+	struct smc_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL_ACCOUNT);
 
 	if (!pair)
 		return NULL;
-	pair->key = *key;
-	pair->is_claimed = false;
 	refcount_set(&pair->refs, 1);
 	spin_lock_init(&pair->lock);
-	memset(pair->end, 0, sizeof(pair->end));
 	pair->end[SMC_CLIENT].conn = client;
-	if (write_message(pair, SMC_SERVER, proposal)) {
-		kfree(pair);
-		return NULL;
-	}
 	smc_object_created(SMC_OBJECT_PAIR);
+	return pair;
+}
+
+/**
+ * smc_pair_proposal() - the Proposal
+ * @pair: the pair
+ *
+ * The client fills it in before it calls smc_pair_offer(), and may read it until it sends another
+ * message. It is all zero at first.
+ */
+struct smc_clc *smc_pair_proposal(struct smc_pair *pair)
+{
+	return &pair->end[SMC_SERVER].message;
+}
+
+/**
+ * smc_pair_offer() - offer the Proposal to a server in this kernel
+ * @pair: the pair, with the Proposal
+ * @key: of the client's TCP connection
+ *
+ * The caller lets TCP connect the server, and withdraws the offer if no server claims it in time.
+ * Process context; does not sleep.
+ */
+void smc_pair_offer(struct smc_pair *pair, const struct smc_pair_key *key)
+{
+	pair->key = *key;
+	pair->end[SMC_SERVER].has_message = true;
 	spin_lock(&table_lock);
 	add_offer(pair);
 	spin_unlock(&table_lock);
-	return pair;
 }
 
 /* Return: the pair, with a reference, or NULL */
@@ -224,7 +253,7 @@ struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_k
  *
  * Process context; does not sleep.
  *
- * Return: true if no server will claim it; then the client leaves the pair.
+ * Return: true if no server will claim it; then the pair is of use for its Proposal only.
  */
 bool smc_pair_withdraw(struct smc_pair *pair)
 {
@@ -246,7 +275,7 @@ bool smc_pair_withdraw(struct smc_pair *pair)
  * Calls progress() of the other end. Process context; does not sleep.
  *
  * Return: 0; -EPIPE if the other end has left; -ENOBUFS if it has not read the last message, and
- * this one is no Decline; another negative errno of smc_clc_build().
+ * this one is no Decline.
  */
 int smc_pair_send(struct smc_pair *pair, enum smc_role from, const struct smc_clc *msg)
 {
@@ -258,11 +287,14 @@ int smc_pair_send(struct smc_pair *pair, enum smc_role from, const struct smc_cl
 	spin_lock(&pair->lock);
 	if (end->has_left)
 		err = -EPIPE;
-	else if (end->unread && msg->type != SMC_CLC_DECLINE)
+	else if (end->has_message && msg->type != SMC_CLC_DECLINE)
 		err = -ENOBUFS;
-	err = err ?: write_message(pair, to, msg);
-	if (!err && end->conn && smc_conn_get_not_zero(end->conn))
-		conn = end->conn;
+	if (!err) {
+		copy_message(&end->message, msg);
+		end->has_message = true;
+		if (end->conn && smc_conn_get_not_zero(end->conn))
+			conn = end->conn;
+	}
 	spin_unlock(&pair->lock);
 	if (!conn)
 		return err;
@@ -275,25 +307,25 @@ int smc_pair_send(struct smc_pair *pair, enum smc_role from, const struct smc_cl
  * smc_pair_receive() - receive a message from the other end
  * @pair: the pair
  * @to: the receiver
- * @msg: result, parsed; undefined if this function fails
+ * @msg: result, as from smc_clc_parse(); undefined if this function fails
  *
  * Process context; does not sleep.
  *
- * Return: 0; -EAGAIN if no message is there; -ENODATA if, besides, the other end has left; another
- * negative errno of smc_clc_parse().
+ * Return: 0; -EAGAIN if no message is there; -ENODATA if, besides, the other end has left.
  */
 int smc_pair_receive(struct smc_pair *pair, enum smc_role to, struct smc_clc *msg)
 {
-	const u8 *buf = to == SMC_CLIENT ? pair->to_client : pair->to_server;
 	struct pair_end *end = &pair->end[to];
-	int err;
+	int err = 0;
 
 	spin_lock(&pair->lock);
-	if (end->unread)
-		err = parse_message(buf, end->unread, msg);
-	else
+	if (end->has_message) {
+		check_message(&end->message, msg);
+		copy_message(msg, &end->message);
+		end->has_message = false;
+	} else {
 		err = pair->end[get_other_role(to)].has_left ? -ENODATA : -EAGAIN;
-	end->unread = 0;
+	}
 	spin_unlock(&pair->lock);
 	return err;
 }
@@ -303,21 +335,19 @@ int smc_pair_receive(struct smc_pair *pair, enum smc_role to, struct smc_clc *ms
  * @pair: the pair; the caller does not use it any more
  * @role: the end
  *
- * An offer is withdrawn. The other end can still read the last message to it, and learns after it
- * that this end has left: it has a reason to step, or progress() gives it one. Process context;
- * does not sleep.
+ * A client has withdrawn its offer. The other end can still read the last message to it, and learns
+ * after it that this end has left: it has a reason to step, or progress() gives it one. Process
+ * context; does not sleep.
  */
 void smc_pair_leave(struct smc_pair *pair, enum smc_role role)
 {
 	struct pair_end *other = &pair->end[get_other_role(role)];
 	struct smc_conn *conn = NULL;
 
-	if (role == SMC_CLIENT)
-		smc_pair_withdraw(pair);
 	spin_lock(&pair->lock);
 	pair->end[role].conn = NULL;
 	pair->end[role].has_left = true;
-	if (!other->unread && other->conn && smc_conn_get_not_zero(other->conn))
+	if (!other->has_message && other->conn && smc_conn_get_not_zero(other->conn))
 		conn = other->conn;
 	spin_unlock(&pair->lock);
 	if (conn) {

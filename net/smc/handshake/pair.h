@@ -3,12 +3,16 @@
  * Two handshakes in one kernel exchange their messages through memory: see pair.c.
  *
  *	client			server
+ *	smc_pair_create()
  *	smc_pair_offer()				the Proposal
  *				smc_pair_claim()
  *	smc_pair_withdraw()				unless a server has claimed it
  *	smc_pair_receive()	smc_pair_send()		Accept, Decline
  *	smc_pair_send()		smc_pair_receive()	Confirm, Decline
  *	smc_pair_leave()	smc_pair_leave()
+ *
+ * Each client creates a pair, because it has the Proposal, but offers it only if the server is
+ * probably in this kernel.
  */
 #ifndef _NET_SMC_HANDSHAKE_PAIR_H
 #define _NET_SMC_HANDSHAKE_PAIR_H
@@ -29,8 +33,9 @@ struct smc_pair_key {
 	u32 server;
 };
 
-struct smc_pair *smc_pair_offer(struct smc_conn *client, const struct smc_pair_key *key,
-				const struct smc_clc *proposal);
+struct smc_pair *smc_pair_create(struct smc_conn *client);
+struct smc_clc *smc_pair_proposal(struct smc_pair *pair);
+void smc_pair_offer(struct smc_pair *pair, const struct smc_pair_key *key);
 struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_key *key);
 bool smc_pair_withdraw(struct smc_pair *pair);
 int smc_pair_send(struct smc_pair *pair, enum smc_role from, const struct smc_clc *msg);

@@ -206,6 +206,14 @@ static u8 clamp_to_local(u8 wanted, u8 least, u8 ours)
 	return wanted < ours ? wanted : ours;
 }
 
+/* What a variant that was not chosen has set */
+static void forget_choice(struct smc_choice *out)
+{
+	memset(&out->eid, 0, sizeof(out->eid));
+	memset(&out->peer, 0, sizeof(out->peer));
+	memset(&out->peer_gid, 0, sizeof(out->peer_gid));
+}
+
 static void set_parameters(const struct smc_local *local, const struct smc_clc_proposal *proposal,
 			   struct smc_choice *out)
 {
@@ -251,9 +259,11 @@ u32 smc_select(const struct smc_local *local, const struct smc_clc_proposal *pro
 			reason = rows[i].select(local, proposal, out);
 		if (!reason) {
 			out->variant = rows[i].variant;
-			out->d_reason_saved = out->reason_d1 || out->reason_d2;
+			out->d_reason_saved = out->variant == SMC_VARIANT_R2 &&
+					      (out->reason_d1 || out->reason_d2);
 			return SMC_REASON_NONE;
 		}
+		forget_choice(out);
 		record_reason(out, rows[i].variant, reason);
 	}
 	return out->diagnosis;

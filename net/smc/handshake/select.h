@@ -71,8 +71,8 @@ struct smc_local {
  * @features: features that the client proposed
  * @max_conns: connections per link group (release 1, SMC-R)
  * @max_links: links per link group (release 1, SMC-R)
- * @d_reason_saved: SMC-D was offered too, and @reason_d1 or @reason_d2 says why it was not
- *	chosen
+ * @d_reason_saved: SMC-R version 2 was chosen; SMC-D was offered too, and @reason_d1 or @reason_d2
+ *	says why it was not chosen
  * @diagnosis: enum smc_reason, if nothing was chosen
  * @reason_d2: why SMC-D version 2 was not chosen, 0 if it was not offered
  * @reason_d1: the same for SMC-D version 1

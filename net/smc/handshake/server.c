@@ -22,8 +22,10 @@ void smc_server_claim(struct smc_handshake *hs)
 
 	if (READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))
 		hs->pair = smc_pair_claim(hs->conn, &key);
-	if (hs->pair)
-		this_cpu_inc(hs->conn->sn->stats->net[SMC_NET_STAT_IN_MEMORY]);
+	if (!hs->pair)
+		return;
+	hs->in_memory = true;
+	this_cpu_inc(hs->conn->sn->stats->net[SMC_NET_STAT_IN_MEMORY]);
 }
 
 static void test_reach_d(const struct smc_handshake *hs, const struct smc_clc_proposal *proposal,

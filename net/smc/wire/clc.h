@@ -199,7 +199,8 @@ struct smc_clc_proposal_v2 {
 
 /**
  * struct smc_clc_proposal - Proposal: what the client supports
- * @version: as received, may be higher than 2; the builder derives it from @offers
+ * @version: as received, may be higher than 2; the builder derives it from @offers. In memory the
+ *	client sets it
  * @offers: set of enum smc_variant. If it is empty after parsing, the server must decline
  * @peer_id: the client's stack
  * @gid: the client's GID for SMC-R version 1
@@ -362,6 +363,7 @@ int smc_clc_parse_header(const void *buf, size_t len, struct smc_clc_header *out
 int smc_clc_parse(const struct smc_clc_header *header, const void *buf, size_t len,
 		  struct smc_clc *out);
 int smc_clc_build(const struct smc_clc *in, void *buf, size_t size);
+void smc_clc_cut_hostname(char name[SMC_HOSTNAME_LEN + 1], size_t len);
 
 const char *smc_clc_type_name(u8 type);
 const char *smc_variant_name(u8 variant);

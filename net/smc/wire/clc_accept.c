@@ -153,13 +153,18 @@ static size_t get_fce_fixed_len(const struct smc_reader *r)
 	return fce[FCE_SHORT_LEN] ? FCE_SHORT_LEN : FCE_LEN;
 }
 
-/* A blank ends the name; a name with any other invalid byte is discarded */
-static void parse_hostname(struct smc_reader *r, char name[SMC_HOSTNAME_LEN + 1])
+/**
+ * smc_clc_cut_hostname() - leave what is valid of a host name
+ * @name: the name; afterwards, NUL-terminated, and zero up to its end
+ * @len: its length, at most SMC_HOSTNAME_LEN
+ *
+ * A blank ends the name. A name with any other invalid byte becomes empty.
+ */
+void smc_clc_cut_hostname(char name[SMC_HOSTNAME_LEN + 1], size_t len)
 {
-	unsigned int i;
+	size_t i;
 
-	smc_get_bytes(r, name, SMC_HOSTNAME_LEN);
-	for (i = 0; i < SMC_HOSTNAME_LEN && name[i] != ' '; i++) {
+	for (i = 0; i < len && name[i] != ' '; i++) {
 		char c = name[i];
 
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -169,6 +174,12 @@ static void parse_hostname(struct smc_reader *r, char name[SMC_HOSTNAME_LEN + 1]
 		}
 	}
 	memset(name + i, 0, SMC_HOSTNAME_LEN + 1 - i);
+}
+
+static void parse_hostname(struct smc_reader *r, char name[SMC_HOSTNAME_LEN + 1])
+{
+	smc_get_bytes(r, name, SMC_HOSTNAME_LEN);
+	smc_clc_cut_hostname(name, SMC_HOSTNAME_LEN);
 }
 
 static void build_hostname(const char name[SMC_HOSTNAME_LEN + 1], struct smc_writer *w)

@@ -93,11 +93,16 @@ def start_tracing():
     TRACING.write_text('1')
 
 
-def messages():
+def messages_so_far():
     """The messages since start_tracing(), by end, type and way."""
-    TRACING.write_text('0')
     return Counter((end, int(kind), int(memory))
                    for end, kind, memory in MESSAGE.findall(TRACE.read_text()))
+
+
+def messages():
+    """The same; no more are counted."""
+    TRACING.write_text('0')
+    return messages_so_far()
 
 
 def exchange(listener, create, to=None):
@@ -272,7 +277,7 @@ def crowded(name, wanted, wait):
 
 def no_place():
     crowded('no place is free in time', IN_MEMORY + WITHDRAWN,
-            lambda: smc.eventually(lambda: not objects('pair')))
+            lambda: smc.eventually(lambda: messages_so_far()['sent', PROPOSAL, STREAM]))
     crowded('a place is free in time', IN_MEMORY + IN_MEMORY, lambda: None)
 
 
@@ -281,6 +286,7 @@ def while_offer_stands(name, act):
     for _ in range(TRIES):
         with NoPlace() as full:
             withdrawn = counts(CLIENT)[1]
+            start_tracing()
             seen = act(full)
             left = objects('pair')
             if seen and counts(CLIENT)[1] == withdrawn:
@@ -289,16 +295,21 @@ def while_offer_stands(name, act):
     equal(f'{name}: no offer is left', left, 0)
 
 
+def has_offered():
+    """Has a client offered its Proposal since start_tracing()?"""
+    return messages_so_far()['sent', PROPOSAL, MEMORY]
+
+
 def close_client(full):
     full.connect()
-    seen = objects('pair')
+    seen = has_offered()
     full.client.close()
     return seen
 
 
 def disconnect_client(full):
     full.connect()
-    seen = objects('pair')
+    seen = has_offered()
     disconnect(full.client)
     return seen
 
@@ -312,7 +323,7 @@ def kill_client(full):
         finally:
             os._exit(0)
     end = time.monotonic() + 1
-    while not (seen := objects('pair')) and time.monotonic() < end:
+    while not (seen := has_offered()) and time.monotonic() < end:
         pass
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
@@ -329,8 +340,10 @@ def server_closes():
     """While an offer stands."""
     for _ in range(TRIES):
         with NoPlace() as full:
+            withdrawn = counts(CLIENT)[1]
+            start_tracing()
             full.connect()
-            seen = objects('pair')
+            seen = has_offered() and counts(CLIENT)[1] == withdrawn
             full.listener.close()
             select.select([], [full.client], [], smc.LIMIT)
             error = full.client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)

@@ -23,7 +23,7 @@ from cases import check, equal, run
 from spec import Family
 
 CLIENT, SERVER, ADDRESS = sys.argv[1:]
-EVERYTHING, WITHOUT_SMCD = 15, 5        # net.smc.variants
+EVERYTHING, WITHOUT_SMCD, SMCR_V1 = 15, 5, 1        # net.smc.variants
 CONTROL = Path('/sys/module/memrdma/parameters/control')
 RESET = struct.pack('ii', 1, 0)
 # On a busy machine the kernel leaves packets to ksoftirqd, on top of which no program runs
@@ -97,6 +97,14 @@ def goes():
                     check('data arrives both ways', moves_data(client, server))
         check('handshakes of SMC-R have gone through memory', in_memory() > before)
         equal('as many at the client', counters(CLIENT)['hs-memory-cnt'], in_memory())
+
+
+def goes_version_1():
+    with within(SERVER):
+        smc.sysctl('variants', SMCR_V1)
+    goes()
+    with within(SERVER):
+        smc.sysctl('variants', WITHOUT_SMCD)
 
 
 def connect(listener):
@@ -187,4 +195,4 @@ for where, variants in ((CLIENT, EVERYTHING), (SERVER, WITHOUT_SMCD)):
         smc.sysctl('variants', variants)
         smc.sysctl('smcr_idle_timeout', 1)
         smc.sysctl('handshake_timeout', 2 * smc.LIMIT)
-run(goes, client_ends_first, client_ends_connected, server_ends)
+run(goes, goes_version_1, client_ends_first, client_ends_connected, server_ends)

@@ -375,13 +375,13 @@ def one_per_namespace():
     equal('nor its groups', FAMILY.show('get-lgr-smcd'), [])
 
 
-def in_container(function):
+def in_container(function, name='tenant'):
     """Calls it in a new namespace, where the host has another name; returns its result."""
     readable, writable = os.pipe()
     pid = os.fork()
     if not pid:
         try:
-            nl.container('tenant')
+            nl.container(name)
             os.write(writable, repr(function(Family('smc'))).encode())
         finally:
             os._exit(0)
@@ -417,6 +417,8 @@ def not_of_others():
     equal('a container', in_container(seen_by), ('', 0, 0))
     equal('one that has a connection', in_container(seen_beside_pair),
           (('tenant', 2, 2 << 19), {'tenant'}))
+    equal('one whose name could not be a name', in_container(seen_beside_pair, 'my_tenant'),
+          (('', 2, 2 << 19), {''}))
     pair.close()
 
 

@@ -4,7 +4,7 @@
 # The RDMA device in memory: SMC-R between two namespaces over its ports, and each thing that it can
 # do wrong on command.
 #
-# kernels: stock-6.12 stock-6.1
+# kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.1
 # modules: smc smc_rdma memrdma
 # timeout: 240

@@ -4,7 +4,7 @@
 # The messages of a handshake go through memory if both ends are in this kernel; through TCP if the
 # server does not get the ACK.
 #
-# kernels: stock-6.12 stock-6.1
+# kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.12
 # modules: smc
 # timeout: 240
