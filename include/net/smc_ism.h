@@ -15,7 +15,8 @@
  *	dmb->signalled()     <------	signal
  *	unregister_dmb			detach_dmb
  *
- * Owner and user may release their side in any order, at any time.
+ * Owner and user may release their side in any order, at any time. The struct of a DMB, with what
+ * the device keeps in it, lasts until both have: then the device calls dmb->free().
  */
 #ifndef _NET_SMC_ISM_H
 #define _NET_SMC_ISM_H
@@ -40,10 +41,11 @@ struct smc_ism_address {
 
 /**
  * struct smc_dmb - memory registered for one peer to write into
- * @token: identifies it to the peer; set by the device, never reused
+ * @token: identifies it to the peer; set by the device, unpredictable, practically unique
  * @addr: its memory, page-aligned, all zero; set by the device in register_dmb. If @passive,
  *	the device may set it only when this DMB is passed to attach_dmb; it is NULL until then
- * @bytes: requested size; the device may set a smaller one with @addr, but not below 16 KiB
+ * @bytes: requested size; the device may set a smaller one with @addr, but not below 16 KiB. The
+ *	owner does not change it, nor @passive, @peer and @share, after register_dmb
  * @reused: the memory was used by another DMB before; set by the device with @addr
  * @passive: the DMB of a server: the peer attaches it before this side attaches the peer's
  * @peer: address of the device whose user may attach
@@ -53,8 +55,12 @@ struct smc_ism_address {
  * @signalled: the peer sent a signal. The device calls it in any context, maybe on several
  *	CPUs at once, within an RCU read-side critical section. It does not sleep. The device must
  *	not call it later than a grace period after unregister_dmb
+ * @free: the device does not use the struct any more. Called once, in or after unregister_dmb, and
+ *	before smc_ism_unregister() of the device; does not sleep. The struct stays for a grace
+ *	period
  * @owner: for @signalled
- * @priv: for the device
+ * @priv: for the device, which may change it: ops->dmb_priv_bytes, aligned as u64 and zero before
+ *	register_dmb
  */
 struct smc_dmb {
 	u64 token;
@@ -65,6 +71,7 @@ struct smc_dmb {
 	struct smc_ism_address peer;
 	struct smc_share *share;
 	void (*signalled)(struct smc_dmb *dmb);
+	void (*free)(struct smc_dmb *dmb);
 	void *owner;
 	void *priv;
 };
@@ -89,12 +96,12 @@ struct smc_dmb_map {
 
 /**
  * struct smc_ism_ops - operations of an ISM device
+ * @dmb_priv_bytes: size of @priv of struct smc_dmb
  * @reaches: Does this device reach the device with this address? Any context.
  * @register_dmb: Allocate and register memory. May sleep. Returns 0, -ENOMEM, or -ENOBUFS at
- *	a limit.
- * @unregister_dmb: Prevent the peer from attaching the DMB. The device frees the memory when
- *	no peer is attached any more. The caller may free the struct after a grace period. Process
- *	context; does not sleep.
+ *	a limit; then the struct is the caller's.
+ * @unregister_dmb: Prevent the peer from attaching the DMB. The device frees the memory, and calls
+ *	@free of struct smc_dmb, when no peer is attached any more. Process context; does not sleep.
  * @attach_dmb: Map the DMB with this token for the owner of @dmb. Only the peer for whom the
  *	DMB was registered may attach it, and only once. The two DMBs must be a pair: exactly one
  *	of them is passive, and if that is @dmb, the owner of the other one has attached it before.
@@ -110,6 +117,7 @@ struct smc_dmb_map {
  *	any more.
  */
 struct smc_ism_ops {
+	size_t dmb_priv_bytes;
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);
 	int (*register_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb);
 	void (*unregister_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb);

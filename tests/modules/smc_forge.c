@@ -149,6 +149,7 @@ static void forge_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb
 	rcu_assign_pointer(w->owner, NULL);
 	window_unlist(w);
 	window_put(w);
+	dmb->free(dmb);
 }
 
 static int forge_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 token,

@@ -24,6 +24,7 @@
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -61,45 +62,40 @@ struct memory {
 };
 
 /**
- * struct registration - a DMB, from register_dmb until both owner and user have released it
+ * struct registration - what the device keeps of a DMB, from register_dmb until both owner and user
+ * have released it
  * @node: in @tokens; protected by @lock
- * @token: token of the DMB
- * @owner: the registered DMB, NULL after unregister_dmb; RCU
+ * @dmb: the DMB, of which this struct is a part; constant
  * @user: the peer's map of the DMB, NULL if not attached; RCU
- * @peer: address of the device whose user may attach
- * @passive: the peer must attach first; constant
- * @attached: a user has attached it, which is possible once; protected by @lock
  * @user_token: the DMB of the user, 0 before it is attached; protected by @lock
- * @refs: references: one of the owner, one of the user
- * @wanted: requested size
- * @share: to which @memory is charged; with a reference, because the namespace may end before
- *	the memory is allocated
  * @user_share: to which @memory is charged after unregister_dmb; with a reference, NULL if no
  *	user is attached; protected by @lock
- * @memory: the memory; if @passive, set before @user_token
- * @reused: @memory comes from a pool
- * @rcu: a signal may be in progress
+ * @memory: the memory; if the DMB is passive, set before @user_token
+ * @refs: references: one of the owner, one of the user
+ * @is_registered: from register_dmb to unregister_dmb; written under @lock. lo_signal() reads it
+ *	under RCU
+ * @attached: a user has attached it, which is possible once; protected by @lock
+ *
+ * It has a reference to @dmb->share, because the namespace may end before the memory is allocated.
+ * @dmb->bytes of a passive DMB is read when the peer attaches it, and written when the owner then
+ * attaches the peer's.
  */
 struct registration {
 	struct hlist_node node;
-	u64 token;
-	struct smc_dmb __rcu *owner;
+	struct smc_dmb *dmb;
 	struct smc_dmb_map __rcu *user;
-	struct smc_ism_address peer;
-	bool passive;
-	bool attached;
 	u64 user_token;
-	refcount_t refs;
-	u32 wanted;
-	struct smc_share *share;
 	struct smc_share *user_share;
 	struct memory *memory;
-	bool reused;
-	struct rcu_head rcu;
+	refcount_t refs;
+	bool is_registered;
+	bool attached;
 };
 
 static DEFINE_SPINLOCK(lock);	/* protects tokens, pools, pooled_bytes; process context */
 static DEFINE_HASHTABLE(tokens, 12);
+static u64 nr_tokens;		/* chosen so far; lock */
+static siphash_key_t token_secret __ro_after_init;
 static struct list_head pools[SMC_BUFFER_CLASSES];
 static unsigned long pooled_bytes;
 
@@ -268,13 +264,15 @@ static void memory_put(struct memory *mem)
 /* After the last reference, nothing can reach the memory by token or map */
 static void registration_put(struct registration *reg)
 {
+	struct smc_dmb *dmb = reg->dmb;
+
 	if (!refcount_dec_and_test(&reg->refs))
 		return;
 	smc_object_destroyed(SMC_OBJECT_DMB);
 	if (reg->memory)
 		memory_put(reg->memory);
-	smc_share_drop(reg->share);
-	kfree_rcu(reg, rcu);
+	smc_share_drop(dmb->share);
+	dmb->free(dmb);
 }
 
 static bool lo_reaches(struct smc_ism_device *dev, const struct smc_ism_address *peer)
@@ -284,7 +282,7 @@ static bool lo_reaches(struct smc_ism_device *dev, const struct smc_ism_address 
 
 static int registration_get_memory(struct registration *reg)
 {
-	struct memory *mem = memory_take(reg->share, reg->wanted, &reg->reused);
+	struct memory *mem = memory_take(reg->dmb->share, reg->dmb->bytes, &reg->dmb->reused);
 
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
@@ -299,54 +297,56 @@ static int registration_get_memory(struct registration *reg)
  */
 static int registration_probe_memory(const struct registration *reg)
 {
-	return smc_share_offer(reg->share, reg->wanted) ? 0 : -ENOBUFS;
+	return smc_share_offer(reg->dmb->share, reg->dmb->bytes) ? 0 : -ENOBUFS;
 }
 
 /* Tell the owner its memory, once it is allocated */
-static void fill_dmb(const struct registration *reg, struct smc_dmb *dmb)
+static void fill_dmb(const struct registration *reg)
 {
+	struct smc_dmb *dmb = reg->dmb;
+
 	dmb->addr = reg->memory->addr;
 	dmb->bytes = reg->memory->bytes;
-	dmb->reused = reg->reused;
+}
+
+/*
+ * A peer that knows the token may attach, so it must not be predictable: a keyed hash of a number.
+ * 0 is not a token.
+ */
+static u64 choose_token(void)
+{
+	u64 token;
+
+	lockdep_assert_held(&lock);
+	do {
+		token = siphash_1u64(++nr_tokens, &token_secret);
+	} while (!token);
+	return token;
 }
 
 static void list_registration(struct registration *reg)
 {
 	spin_lock(&lock);
-	hash_add(tokens, &reg->node, reg->token);
+	reg->dmb->token = choose_token();
+	hash_add(tokens, &reg->node, reg->dmb->token);
+	reg->is_registered = true;
 	spin_unlock(&lock);
 }
 
 static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
-	struct registration *reg = kzalloc(sizeof(*reg), GFP_KERNEL_ACCOUNT);
+	struct registration *reg = dmb->priv;
 	int err;
 
-	if (!reg)
-		return -ENOMEM;
-	reg->wanted = dmb->bytes;
-	reg->share = dmb->share;
-	reg->passive = dmb->passive;
-	reg->peer = dmb->peer;
-	err = reg->passive ? registration_probe_memory(reg) : registration_get_memory(reg);
-	if (err) {
-		kfree(reg);
+	reg->dmb = dmb;
+	err = dmb->passive ? registration_probe_memory(reg) : registration_get_memory(reg);
+	if (err)
 		return err;
-	}
 	if (reg->memory)
-		fill_dmb(reg, dmb);
+		fill_dmb(reg);
 	smc_object_created(SMC_OBJECT_DMB);
-	smc_share_hold(reg->share);
+	smc_share_hold(dmb->share);
 	refcount_set(&reg->refs, 1);
-	rcu_assign_pointer(reg->owner, dmb);
-	dmb->priv = reg;
-	/*
-	 * A peer that knows the token may attach, so it must not be predictable. 0 is not a token.
-	 */
-	do {
-		reg->token = get_random_u64();
-	} while (!reg->token);
-	dmb->token = reg->token;
 	list_registration(reg);
 	return 0;
 }
@@ -380,9 +380,9 @@ static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 
 	spin_lock(&lock);
 	hash_del(&reg->node);
+	WRITE_ONCE(reg->is_registered, false);
 	charge_user(reg);
 	spin_unlock(&lock);
-	rcu_assign_pointer(reg->owner, NULL);
 	notify_user(reg);
 	registration_put(reg);
 }
@@ -393,7 +393,7 @@ static struct registration *find_registration(u64 token)
 
 	lockdep_assert_held(&lock);
 	hash_for_each_possible(tokens, reg, node, token)
-		if (reg->token == token)
+		if (reg->dmb->token == token)
 			return reg;
 	return NULL;
 }
@@ -406,7 +406,7 @@ static struct registration *find_registration(u64 token)
 static bool is_pair(const struct registration *own, const struct registration *other)
 {
 	lockdep_assert_held(&lock);
-	return own->passive ? own->user_token == other->token : other->passive;
+	return own->dmb->passive ? own->user_token == other->dmb->token : other->dmb->passive;
 }
 
 /*
@@ -422,7 +422,7 @@ static struct registration *claim_registration(struct smc_ism_device *dev,
 	other = find_registration(token);
 	if (!other) {
 		other = ERR_PTR(-ENOENT);
-	} else if (!lo_reaches(dev, &other->peer) || !is_pair(own, other)) {
+	} else if (!lo_reaches(dev, &other->dmb->peer) || !is_pair(own, other)) {
 		other = ERR_PTR(-EPERM);
 	} else if (other->attached) {
 		other = ERR_PTR(-EBUSY);
@@ -444,10 +444,10 @@ static int set_user(struct registration *other, const struct registration *own,
 	int err = -ENOENT;
 
 	spin_lock(&lock);
-	if (hash_hashed(&other->node)) {
-		other->user_token = own->token;
-		other->user_share = own->share;
-		smc_share_hold(own->share);
+	if (other->is_registered) {
+		other->user_token = own->dmb->token;
+		other->user_share = own->dmb->share;
+		smc_share_hold(own->dmb->share);
 		rcu_assign_pointer(other->user, map);
 		err = 0;
 	}
@@ -464,7 +464,7 @@ static int lo_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 to
 
 	if (IS_ERR(other))
 		return PTR_ERR(other);
-	if (other->passive)
+	if (other->dmb->passive)
 		err = registration_get_memory(other);
 	if (err)
 		goto err_put;
@@ -474,8 +474,8 @@ static int lo_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 to
 	err = set_user(other, own, map);
 	if (err)
 		goto err_put;
-	if (own->passive)	/* the peer has attached it, which is_pair() has verified */
-		fill_dmb(own, dmb);
+	if (dmb->passive)	/* the peer has attached it, which is_pair() has verified */
+		fill_dmb(own);
 	return 0;
 
 err_put:
@@ -507,18 +507,19 @@ static bool lo_is_attached(struct smc_ism_device *dev, const struct smc_dmb *dmb
 
 static int lo_signal(struct smc_ism_device *dev, struct smc_dmb_map *map)
 {
-	struct registration *reg = map->priv;
-	struct smc_dmb *dmb;
+	const struct registration *reg = map->priv;
+	bool is_registered;
 
 	rcu_read_lock();
-	dmb = rcu_dereference(reg->owner);
-	if (dmb)
-		dmb->signalled(dmb);
+	is_registered = READ_ONCE(reg->is_registered);
+	if (is_registered)
+		reg->dmb->signalled(reg->dmb);
 	rcu_read_unlock();
-	return dmb ? 0 : -ENOENT;
+	return is_registered ? 0 : -ENOENT;
 }
 
 static const struct smc_ism_ops lo_ops = {
+	.dmb_priv_bytes	= sizeof(struct registration),
 	.reaches	= lo_reaches,
 	.register_dmb	= lo_register_dmb,
 	.unregister_dmb	= lo_unregister_dmb,
@@ -542,6 +543,7 @@ int smcd_loopback_init(void)
 	for (i = 0; i < SMC_BUFFER_CLASSES; i++)
 		INIT_LIST_HEAD(&pools[i]);
 
+	get_random_bytes(&token_secret, sizeof(token_secret));
 	/* Byte order of the halves: S-24 */
 	uuid_gen(&uuid);
 	lo_device.address.gid = get_unaligned_be64(&uuid.b[0]);

@@ -20,22 +20,38 @@
 /**
  * struct element - the two DMBs of a connection
  * @dev: device; the group holds the reference
+ * @refs: references: one of the connection, one of the device for @dmb
+ * @attached: @map is valid. d_cdc_kick() reads it without a lock
  * @dmb: our DMB
  * @map: the peer's DMB
- * @attached: @map is valid. d_cdc_kick() reads it without a lock
  * @peer_token: token of the peer's DMB
  * @block: the control block in @map, as 64-bit words
- * @rcu: d_cdc_kick() may run concurrently with the end of the connection
+ * @rcu: d_cdc_kick(), at this end and at the peer's, may run concurrently with the end of the
+ *	connection
+ * @priv: @dmb.priv
  */
 struct element {
 	struct smc_ism_device *dev;
+	refcount_t refs;
+	bool attached;
 	struct smc_dmb dmb;
 	struct smc_dmb_map map;
-	bool attached;
 	u64 peer_token;
 	u64 *block;
 	struct rcu_head rcu;
+	u8 priv[] __aligned(__alignof__(u64));
 };
+
+static void put_element(struct element *el)
+{
+	if (refcount_dec_and_test(&el->refs))
+		kfree_rcu(el, rcu);
+}
+
+static void d_dmb_free(struct smc_dmb *dmb)
+{
+	put_element(container_of(dmb, struct element, dmb));
+}
 
 static void d_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out)
 {
@@ -138,23 +154,27 @@ static void set_receive_ring(struct smc_conn *conn)
 static int d_conn_open(struct smc_conn *conn)
 {
 	struct smc_group *group = conn->group;
+	struct smc_ism_device *dev = group->device;
 	struct element *el;
 	int err;
 
-	el = kzalloc(sizeof(*el), GFP_KERNEL_ACCOUNT);
+	el = kzalloc(struct_size(el, priv, dev->ops->dmb_priv_bytes), GFP_KERNEL_ACCOUNT);
 	if (!el)
 		return -ENOMEM;
-	el->dev = group->device;
+	el->dev = dev;
+	refcount_set(&el->refs, 2);
 	el->dmb.bytes = conn->rx.granted;
 	el->dmb.passive = conn->role == SMC_SERVER;
 	el->dmb.share = conn->sn->share;
 	el->dmb.peer.gid = group->key.peer.ism.gid;
 	el->dmb.peer.gid_ext = group->key.peer.ism.gid_ext;
 	el->dmb.signalled = d_signalled;
+	el->dmb.free = d_dmb_free;
 	el->dmb.owner = conn;
+	el->dmb.priv = el->priv;
 	el->map.gone = d_peer_gone;
 	el->map.owner = conn;
-	err = el->dev->ops->register_dmb(el->dev, &el->dmb);
+	err = dev->ops->register_dmb(dev, &el->dmb);
 	if (err) {
 		kfree(el);
 		return err;
@@ -247,7 +267,7 @@ static void d_conn_close(struct smc_conn *conn)
 	el->dev->ops->unregister_dmb(el->dev, &el->dmb);
 	d_conn_detach(conn);
 	WRITE_ONCE(conn->priv, NULL);
-	kfree_rcu(el, rcu);
+	put_element(el);
 }
 
 static void d_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)
