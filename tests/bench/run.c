@@ -13,9 +13,14 @@ static enum end looking_end(const struct spec *spec)
 
 void note_fallback(struct run *run, int fd)
 {
-	if (run->spec.family != FAMILY_SMC || run->end != looking_end(&run->spec))
+	bool is_plain;
+
+	if (run->end != looking_end(&run->spec))
 		return;
-	if (sock_is_plain(fd))
+	is_plain = sock_is_plain(fd);	/* the same system calls for each family */
+	if (run->spec.family != FAMILY_SMC)
+		return;
+	if (is_plain)
 		run->fell_back = true;
 	else
 		run->stayed = true;
