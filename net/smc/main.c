@@ -59,9 +59,12 @@ static int __init smc_init(void)
 		goto err_transport;
 	smc_connect_watch_init();
 	smc_pair_init();
-	err = smc_attach_init();
+	err = smc_sock_init();
 	if (err)
 		goto err_transport;
+	err = smc_attach_init();
+	if (err)
+		goto err_sock;
 	/* After the last step that can fail, sockets may exist and hold references to the module */
 	err = smc_create_init();
 	if (err)
@@ -70,8 +73,9 @@ static int __init smc_init(void)
 	return 0;
 
 err_attach:
-	smc_sock_exit();
 	smc_attach_exit();
+err_sock:
+	smc_sock_exit();
 err_transport:
 	smcd_transport_exit();
 err_loopback:
@@ -112,7 +116,7 @@ static void __exit smc_exit(void)
 	smc_conn_exit();
 	smc_work_exit();
 	smc_net_exit();
-	rcu_barrier();		/* RCU callbacks free sockets and DMBs */
+	rcu_barrier();		/* RCU callbacks free sockets and memory of DMBs */
 	smc_object_exit();
 }
 

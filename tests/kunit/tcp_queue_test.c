@@ -10,12 +10,14 @@
 /**
  * struct fixture - a listening socket, and children for its queue
  * @listener: the listening socket
+ * @queue: its queue
  * @parent: its sock
  * @reqs: requests of the children
  * @socks: the children
  */
 struct fixture {
 	struct smc_sock listener;
+	struct smc_accept_queue queue;
 	struct inet_connection_sock parent;
 	struct tcp_request_sock reqs[CHILDREN];
 	struct inet_connection_sock socks[CHILDREN];
@@ -62,6 +64,7 @@ static int setup(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	test->priv = f;
 	f->listener.conn.sk = (struct sock *)&f->parent;
+	f->listener.queue = &f->queue;
 	spin_lock_init(&get_queue(f)->rskq_lock);
 	spin_lock_init(&get_queue(f)->fastopenq.lock);
 	for (i = 0; i < CHILDREN; i++) {
@@ -194,7 +197,7 @@ static void tcp_queue_ended(struct kunit *test)
 	struct fixture *f = test->priv;
 	struct smc_pair_key key = get_key(1);
 
-	f->listener.queue.ended = true;
+	f->queue.ended = true;
 	smc_tcp_queue_end(&f->listener);
 	KUNIT_EXPECT_NULL(test, smc_tcp_queue_take(&f->listener, NULL));
 	KUNIT_EXPECT_NULL(test, smc_tcp_queue_take(&f->listener, &key));

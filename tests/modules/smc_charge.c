@@ -3,7 +3,7 @@
  * Charges the account of an SMC socket for more than its memory cgroup has.
  *
  * smc.ko leaves the cgroup room, so the kernel hardly ever refuses its charges. It refuses this
- * one: a test writes the descriptor of a listening socket to smc_charge in debugfs, and gets
+ * one: a test writes the descriptor of a connected socket to smc_charge in debugfs, and gets
  * ENOMEM.
  */
 
@@ -22,6 +22,8 @@ static struct dentry *file;
 
 static int charge_account(struct sock *account)
 {
+	if (!account)		/* no cgroup pays */
+		return -ENODATA;
 	if (!__sk_mem_schedule(account, TOO_MUCH, SK_MEM_RECV))
 		return -ENOMEM;
 	sk_mem_reclaim(account);

@@ -67,7 +67,7 @@ void smc_conn_exit(void)
 
 /**
  * smc_conn_init() - initialize a connection without memory
- * @conn: part of a zeroed struct. Its owner sets @release, @progress, @account and @timer
+ * @conn: part of a zeroed struct. Its owner sets @release, @progress and @timer
  * @sk: the TCP socket, which exists as long as the connection
  *
  * The caller gets the first reference.

@@ -6,7 +6,7 @@
  * connection and then serves another one. So the pages are charged to no cgroup; a connection is
  * charged for its buffer as long as it has it, as TCP sockets are for theirs. The limits of TCP do
  * not apply to SMC rings: the account is the accounting part of a separate sock, which no program
- * can reach, with the cgroup of the socket.
+ * can reach, with the cgroup of the socket. A connection that no cgroup pays for has none.
  */
 
 #include <linux/err.h>
@@ -107,6 +107,16 @@ static int attach_payer(struct smc_conn *conn)
 	return 0;
 }
 
+static bool charge_account(struct smc_conn *conn, u32 bytes)
+{
+	if (!conn->account)
+		conn->account = smc_payer_open_account(conn->payer);
+	if (!conn->account || !__sk_mem_schedule(conn->account, bytes, SK_MEM_RECV))
+		return false;
+	sk_mem_charge(conn->account, bytes);
+	return true;
+}
+
 /**
  * smc_buffer_charge() - charge a buffer to the memory cgroup of the socket
  * @conn: the connection that uses the buffer; the socket lock is held
@@ -118,18 +128,16 @@ static int attach_payer(struct smc_conn *conn)
  */
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
-	struct sock *account = conn->account;
 	int err = attach_payer(conn);
 
-	if (err)
+	if (err || !conn->payer)
 		return err;
 	if (!smc_payer_take(conn->payer, bytes))
 		return -ENOMEM;
-	if (!__sk_mem_schedule(account, bytes, SK_MEM_RECV)) {
+	if (!charge_account(conn, bytes)) {
 		smc_payer_give(conn->payer, bytes);
 		return -ENOMEM;
 	}
-	sk_mem_charge(account, bytes);
 	conn->charged += bytes;
 	return 0;
 }
@@ -160,6 +168,8 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
  */
 void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
 {
+	if (!conn->account)
+		return;
 	conn->charged -= bytes;
 	sk_mem_uncharge(conn->account, bytes);
 	smc_payer_give(conn->payer, bytes);
@@ -169,6 +179,8 @@ void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes)
 void smc_buffer_uncharge_all(struct smc_conn *conn)
 {
 	smc_buffer_uncharge(conn, conn->charged);
+	smc_payer_close_account(conn->account);
+	conn->account = NULL;
 	smc_payer_put(conn->payer);
 	conn->payer = NULL;
 }

@@ -187,7 +187,7 @@ struct smc_conn_urgent {
  *	RCU
  * @woken: called in place of a wake-up while @wq is NULL; NULL if there is nothing to call. Any
  *	context. Written under smc_accept_queue.lock of the listening socket
- * @account: account for the buffers, see group/buffer.c; constant
+ * @account: carries the charge for buffers to @payer, see group/buffer.c; NULL without a charge
  * @counters: counters of the namespace and the mode; set with @transport
  * @role: local role; constant
  * @transport: the transport; set while the connection has memory

@@ -50,6 +50,24 @@ struct smc_payer {
 static DEFINE_SPINLOCK(lock);	/* protects the hash table and the references */
 static DEFINE_HASHTABLE(payers, 8);
 
+static atomic_long_t charged_bytes;
+static DEFINE_PER_CPU(int, charged_ahead);
+static long no_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
+static int no_minimum;
+
+/*
+ * For the accounts of connections, which have no limits. The kernel reads all these fields, the
+ * minimum also when it traces a charge that it refuses.
+ */
+static struct proto account_proto = {
+	.name			= "SMC",
+	.memory_allocated	= &charged_bytes,
+	.per_cpu_fw_alloc	= &charged_ahead,
+	.sysctl_mem		= no_limits,
+	.sysctl_rmem		= &no_minimum,
+	.sysctl_wmem		= &no_minimum,
+};
+
 /* cgroup version 1 has a separate counter for sockets */
 static struct page_counter *get_counter(struct mem_cgroup *memcg)
 {
@@ -191,6 +209,35 @@ void smc_payer_put(struct smc_payer *payer)
 	spin_lock(&lock);
 	put_payer_locked(payer);
 	spin_unlock(&lock);
+}
+
+/**
+ * smc_payer_open_account() - create what carries the charges of a connection
+ * @payer: the payer, to which the caller has a reference as long as the account exists
+ *
+ * May sleep.
+ *
+ * Return: a sock of which only the fields for accounting are used, for smc_payer_close_account();
+ * or NULL without memory.
+ */
+struct sock *smc_payer_open_account(const struct smc_payer *payer)
+{
+	struct sock *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+
+	if (!account)
+		return NULL;
+	account->sk_prot = &account_proto;
+	account->sk_memcg = payer->memcg;
+	return account;
+}
+
+/* Nothing is charged to @account, which may be NULL, any more. Process context; does not sleep. */
+void smc_payer_close_account(struct sock *account)
+{
+	if (!account)
+		return;
+	sk_mem_reclaim(account);
+	kfree(account);
 }
 
 /**

@@ -13,6 +13,8 @@ struct sock;
 #ifdef CONFIG_MEMCG
 struct smc_payer *smc_payer_get(const struct sock *sk);
 void smc_payer_put(struct smc_payer *payer);
+struct sock *smc_payer_open_account(const struct smc_payer *payer);
+void smc_payer_close_account(struct sock *account);
 u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes);
 bool smc_payer_take(struct smc_payer *payer, u32 bytes);
 void smc_payer_give(struct smc_payer *payer, u32 bytes);
@@ -23,6 +25,15 @@ static inline struct smc_payer *smc_payer_get(const struct sock *sk)
 }
 
 static inline void smc_payer_put(struct smc_payer *payer)
+{
+}
+
+static inline struct sock *smc_payer_open_account(const struct smc_payer *payer)
+{
+	return NULL;
+}
+
+static inline void smc_payer_close_account(struct sock *account)
 {
 }
 

@@ -127,11 +127,15 @@ static struct smc_sock *prepare_listener(struct socket *sock, bool *is_new)
 		smc = smc_sock_create(sk, GFP_KERNEL_ACCOUNT);
 		if (!smc)
 			return ERR_PTR(-ENOBUFS);
-		if (smc_sock_attach(smc)) {	/* another subsystem uses the sock */
-			smc_conn_put(&smc->conn);
-			smc_fallback_unconnected(sock, SMC_REASON_OPTION);
-			return NULL;
-		}
+	}
+	if (smc_accept_create_queue(smc)) {
+		smc_conn_put(&smc->conn);
+		return ERR_PTR(-ENOBUFS);
+	}
+	if (*is_new && smc_sock_attach(smc)) {	/* another subsystem uses the sock */
+		smc_conn_put(&smc->conn);
+		smc_fallback_unconnected(sock, SMC_REASON_OPTION);
+		return NULL;
 	}
 	smc_net_note_host(sock_net(sk));
 	if (smc->state == SMC_SOCK_INIT)
@@ -304,7 +308,7 @@ static bool has_accept_event(struct smc_sock *listener)
 static void wait_for_accept_event(struct smc_sock *listener, struct smc_acceptor *acceptor,
 				  long *timeo)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	spin_lock_irq(&q->lock);
 	list_add_tail(&acceptor->list, &q->acceptors);
@@ -341,12 +345,12 @@ static void wake_next_acceptor(struct smc_accept_queue *q)
  */
 static void pass_on_steps(struct smc_sock *listener)
 {
-	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN)
+	if (smc_sock_state(listener) != SMC_SOCK_LISTEN)
 		return;
 	if (smc_accept_step_is_due(listener))
 		smc_sock_event(listener);
 	if (smc_accept_has_ready(listener))
-		wake_next_acceptor(&listener->queue);
+		wake_next_acceptor(listener->queue);
 }
 
 static struct sock *pop_ready_sock(struct smc_sock *listener, struct smc_sock **child)
@@ -384,7 +388,7 @@ static struct sock *try_get_sock(struct smc_sock *listener, long timeo, struct s
 	struct sock *sk;
 
 	/* TCP may have been made to listen no more (ss -K) */
-	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN ||
+	if (smc_sock_state(listener) != SMC_SOCK_LISTEN ||
 	    inet_sk_state_load(listener->conn.sk) != TCP_LISTEN)
 		return ERR_PTR(-EINVAL);
 	sk = find_ready_sock(listener, timeo, child);
@@ -422,7 +426,7 @@ bool smc_accept_poll(struct smc_sock *listener)
 	struct smc_sock *child;
 	unsigned int i;
 
-	WRITE_ONCE(listener->queue.accept_steps, false);
+	WRITE_ONCE(listener->queue->accept_steps, false);
 	for (i = 0; i < STEPPED_BY_POLL && !smc_accept_has_ready(listener); i++) {
 		if (current->flags & PF_KTHREAD || signal_pending(current))
 			break;

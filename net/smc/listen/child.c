@@ -221,7 +221,7 @@ static const void *get_tcp_child(const struct smc_sock *listener)
 /* Once the listener has ended, its sock may listen again, and have children of another listener */
 static bool may_adopt_child(struct smc_sock *listener)
 {
-	return !READ_ONCE(listener->queue.ended) && get_tcp_child(listener) &&
+	return !READ_ONCE(listener->queue->ended) && get_tcp_child(listener) &&
 	       smc_accept_has_place(listener);
 }
 
@@ -229,7 +229,7 @@ static bool may_adopt_child(struct smc_sock *listener)
 static bool is_next_without_smc(const struct smc_sock *listener, const struct sock *sk)
 {
 	return smc_syn_child_reason(sk, listener->conn.sk) &&
-	       list_empty_careful(&listener->queue.children);
+	       list_empty_careful(&listener->queue->children);
 }
 
 /*
@@ -281,9 +281,9 @@ static struct smc_sock *find_stepping_listener(const struct smc_sock *smc)
 {
 	struct smc_sock *listener = READ_ONCE(smc->listener) ?: (struct smc_sock *)smc;
 
-	if (READ_ONCE(listener->state) != SMC_SOCK_LISTEN)
+	if (smc_sock_state(listener) != SMC_SOCK_LISTEN)
 		return NULL;
-	return READ_ONCE(listener->queue.accept_steps) ? listener : NULL;
+	return READ_ONCE(listener->queue->accept_steps) ? listener : NULL;
 }
 
 /*
@@ -347,7 +347,7 @@ bool smc_task_may_be_held(const struct task_struct *task)
  */
 static bool choose_accept(struct smc_sock *listener, bool is_incoming)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	struct smc_acceptor *acceptor = find_sleeping_acceptor(q);
 
 	if (acceptor && smc_task_may_be_held(acceptor->wait.private))
@@ -363,7 +363,7 @@ static bool choose_accept(struct smc_sock *listener, bool is_incoming)
  */
 static void start_accept_timer(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	lockdep_assert_held(&q->lock);
 	if (timer_pending(&listener->conn.timer))
@@ -380,7 +380,7 @@ static void start_accept_timer(struct smc_sock *listener)
  */
 static void wake_acceptor(struct smc_sock *listener)
 {
-	struct smc_acceptor *acceptor = find_sleeping_acceptor(&listener->queue);
+	struct smc_acceptor *acceptor = find_sleeping_acceptor(listener->queue);
 
 	if (acceptor)
 		woken_wake_function(&acceptor->wait, TASK_INTERRUPTIBLE, 0, NULL);
@@ -403,7 +403,11 @@ bool smc_child_tell_accept(struct smc_sock *smc)
 
 	rcu_read_lock();
 	listener = READ_ONCE(smc->listener) ?: smc;
-	q = &listener->queue;
+	q = READ_ONCE(listener->queue);
+	if (!q) {	/* the child has left its parent meanwhile */
+		rcu_read_unlock();
+		return false;
+	}
 	spin_lock_irqsave(&q->lock, flags);
 	if (listener == smc)
 		WRITE_ONCE(q->incoming, true);
@@ -428,7 +432,7 @@ bool smc_child_tell_accept(struct smc_sock *smc)
  */
 void smc_child_leave_to_client(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
@@ -444,7 +448,7 @@ void smc_child_leave_to_client(struct smc_sock *listener)
  */
 void smc_child_check_accept(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	const void *child;
 	bool is_due, is_late;
 	unsigned long flags;
@@ -467,7 +471,7 @@ void smc_child_check_accept(struct smc_sock *listener)
 /* Return: a child, with a reference, or NULL. */
 static struct smc_sock *pop_due_child(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	struct smc_sock *child;
 
 	spin_lock_irq(&q->lock);
@@ -483,7 +487,7 @@ static struct smc_sock *pop_due_child(struct smc_sock *listener)
 /* One round of the steps that are due; in accept() only until it has a connection to return */
 static void take_due_steps(struct smc_sock *listener, struct sock **tcp_child)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	struct smc_sock *child;
 	unsigned int i;
 
@@ -512,14 +516,14 @@ static void take_due_steps(struct smc_sock *listener, struct sock **tcp_child)
  */
 int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
 {
-	int err = mutex_lock_interruptible(&listener->queue.step_mutex);
+	int err = mutex_lock_interruptible(&listener->queue->step_mutex);
 
 	if (err)
 		return -ERESTARTSYS;
 	take_due_steps(listener, tcp_child);
 	if (!smc_accept_step_is_due(listener))
-		WRITE_ONCE(listener->queue.rounds, listener->queue.rounds + 1);
-	mutex_unlock(&listener->queue.step_mutex);
+		WRITE_ONCE(listener->queue->rounds, listener->queue->rounds + 1);
+	mutex_unlock(&listener->queue->step_mutex);
 	return 0;
 }
 
@@ -529,7 +533,7 @@ int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
  */
 void smc_child_work(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	/* An accept() that has the mutex sees it after its steps */
 	WRITE_ONCE(q->incoming, true);

@@ -3,19 +3,20 @@
 #ifndef _NET_SMC_LISTEN_LISTEN_H
 #define _NET_SMC_LISTEN_LISTEN_H
 
+#include "../sock/accept_queue.h"
 #include "../sock/listener.h"
 #include "../sock/sock.h"
 
 /* Would accept() return a socket? Any context. */
 static inline bool smc_accept_has_ready(const struct smc_sock *listener)
 {
-	return READ_ONCE(listener->queue.ready.rb_root.rb_node);
+	return READ_ONCE(listener->queue->ready.rb_root.rb_node);
 }
 
 /* Must accept() take a step before it can return a socket? Any context. */
 static inline bool smc_accept_step_is_due(const struct smc_sock *listener)
 {
-	const struct smc_accept_queue *q = &listener->queue;
+	const struct smc_accept_queue *q = listener->queue;
 
 	return READ_ONCE(q->incoming) || !list_empty_careful(&q->due);
 }
@@ -26,6 +27,7 @@ bool smc_accept_poll(struct smc_sock *listener);
 int smc_accept(struct socket *sock, struct socket *newsock, int flags);
 
 /* queue.c */
+int smc_accept_create_queue(struct smc_sock *smc);
 void smc_accept_set_backlog(struct smc_sock *listener, int backlog);
 u32 smc_accept_count_waiting(struct smc_sock *listener);
 bool smc_accept_has_place(struct smc_sock *listener);

@@ -9,6 +9,7 @@
  * SMC_PARKED_MAX children have no place, new connections are TCP: see is_handshake_congested().
  */
 
+#include <linux/slab.h>
 #include <net/tcp.h>
 
 #include "listen.h"
@@ -28,9 +29,9 @@ u32 smc_accept_count_waiting(struct smc_sock *listener)
 {
 	u32 places;
 
-	spin_lock_irq(&listener->queue.lock);
-	places = count_taken_places(&listener->queue);
-	spin_unlock_irq(&listener->queue.lock);
+	spin_lock_irq(&listener->queue->lock);
+	places = count_taken_places(listener->queue);
+	spin_unlock_irq(&listener->queue->lock);
 	return places + READ_ONCE(listener->conn.sk->sk_ack_backlog);
 }
 
@@ -42,7 +43,7 @@ static bool is_full(const struct smc_accept_queue *q)
 
 static u32 get_tcp_limit(const struct smc_sock *listener)
 {
-	const struct smc_accept_queue *q = &listener->queue;
+	const struct smc_accept_queue *q = listener->queue;
 	u32 waiting = READ_ONCE(listener->conn.sk->sk_ack_backlog);
 	u32 backlog = READ_ONCE(q->backlog);
 
@@ -63,8 +64,8 @@ static void update_tcp_limit(struct smc_sock *listener)
 {
 	u32 limit;
 
-	lockdep_assert_held(&listener->queue.lock);
-	if (listener->queue.ended)
+	lockdep_assert_held(&listener->queue->lock);
+	if (listener->queue->ended)
 		return;
 	limit = get_tcp_limit(listener);
 	if (limit != READ_ONCE(listener->conn.sk->sk_max_ack_backlog))
@@ -81,9 +82,9 @@ void smc_accept_limit_tcp(struct smc_sock *listener)
 
 	if (get_tcp_limit(listener) == READ_ONCE(listener->conn.sk->sk_max_ack_backlog))
 		return;
-	spin_lock_irqsave(&listener->queue.lock, flags);
+	spin_lock_irqsave(&listener->queue->lock, flags);
 	update_tcp_limit(listener);
-	spin_unlock_irqrestore(&listener->queue.lock, flags);
+	spin_unlock_irqrestore(&listener->queue->lock, flags);
 }
 
 /*
@@ -92,7 +93,7 @@ void smc_accept_limit_tcp(struct smc_sock *listener)
  */
 bool smc_accept_has_place(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	bool has_place;
 
 	if (!is_full(q))
@@ -106,9 +107,9 @@ bool smc_accept_has_place(struct smc_sock *listener)
 
 /* The caller has freed a place, or may have. It has a reference. */
 static void unlock_freed_place(struct smc_sock *listener)
-	__releases(&listener->queue.lock)
+	__releases(&listener->queue->lock)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	bool resume = q->is_held && !is_full(q);
 
 	update_tcp_limit(listener);
@@ -122,22 +123,32 @@ static void unlock_freed_place(struct smc_sock *listener)
 /* listen() has been called. The socket lock is held. */
 void smc_accept_set_backlog(struct smc_sock *listener, int backlog)
 {
-	spin_lock_irq(&listener->queue.lock);
-	WRITE_ONCE(listener->queue.backlog, backlog);
+	spin_lock_irq(&listener->queue->lock);
+	WRITE_ONCE(listener->queue->backlog, backlog);
 	unlock_freed_place(listener);
 }
 
-/* Initialize the queue of a socket that may listen */
-void smc_accept_init_queue(struct smc_sock *smc)
+/*
+ * Create the queue of a socket that is about to listen, if it has none. The socket lock is held, or
+ * the struct is not attached yet. May sleep. Return: 0 or -ENOMEM.
+ */
+int smc_accept_create_queue(struct smc_sock *smc)
 {
-	struct smc_accept_queue *q = &smc->queue;
+	struct smc_accept_queue *q;
 
+	if (smc->queue)
+		return 0;
+	q = kzalloc(sizeof(*q), GFP_KERNEL_ACCOUNT);
+	if (!q)
+		return -ENOMEM;
 	mutex_init(&q->step_mutex);
 	spin_lock_init(&q->lock);
 	INIT_LIST_HEAD(&q->children);
 	q->ready = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&q->due);
 	INIT_LIST_HEAD(&q->acceptors);
+	WRITE_ONCE(smc->queue, q);
+	return 0;
 }
 
 /*
@@ -146,7 +157,7 @@ void smc_accept_init_queue(struct smc_sock *smc)
  */
 bool smc_accept_count_in_connect(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	bool may_take;
 
 	spin_lock_irq(&q->lock);
@@ -161,7 +172,7 @@ bool smc_accept_count_in_connect(struct smc_sock *listener)
 /* The connect() has handed the child over, or has found none */
 void smc_accept_uncount_in_connect(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	spin_lock_irq(&q->lock);
 	WRITE_ONCE(q->in_connect, q->in_connect - 1);
@@ -192,7 +203,7 @@ static void park_child(struct smc_accept_queue *q, struct smc_sock *child, unsig
  */
 bool smc_accept_add_child(struct smc_sock *listener, struct smc_sock *child)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	bool added, was_full;
 
 	spin_lock_irq(&q->lock);
@@ -249,7 +260,7 @@ static void unlink_child(struct smc_accept_queue *q, struct smc_sock *child)
  */
 static void unpark_child(struct smc_sock *listener, struct smc_sock *child)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	lockdep_assert_held(&q->lock);
 	if (!child->parked)
@@ -276,10 +287,10 @@ unsigned long smc_accept_park_silent(struct smc_sock *smc)
 
 	if (!smc->listener || READ_ONCE(smc->parked))
 		return smc->hs->deadline;
-	if (silence < SILENCE_FULL || (silence < SILENCE && !is_full(&smc->listener->queue)))
+	if (silence < SILENCE_FULL || (silence < SILENCE && !is_full(smc->listener->queue)))
 		return since + clamp(2 * silence, SILENCE_FULL, SILENCE);
-	spin_lock_irq(&smc->listener->queue.lock);
-	park_child(&smc->listener->queue, smc, since);
+	spin_lock_irq(&smc->listener->queue->lock);
+	park_child(smc->listener->queue, smc, since);
 	unlock_freed_place(smc->listener);
 	return smc->hs->deadline;
 }
@@ -292,7 +303,7 @@ unsigned long smc_accept_park_silent(struct smc_sock *smc)
  */
 bool smc_accept_remove_child(struct smc_sock *listener, struct smc_sock *child)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	bool taken = false;
 
 	spin_lock_irq(&q->lock);
@@ -366,7 +377,7 @@ static unsigned long get_deferral(const struct sock *listener)
 /* Return: whether the child is ready now. */
 static bool end_deferral(struct smc_sock *listener, struct smc_sock *child)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	if (!stop_deferral(q, child))
 		return false;
@@ -390,9 +401,9 @@ void smc_accept_end_deferral(struct smc_sock *child)
 	rcu_read_lock();
 	listener = READ_ONCE(child->listener);
 	if (listener) {
-		spin_lock_irqsave(&listener->queue.lock, flags);
+		spin_lock_irqsave(&listener->queue->lock, flags);
 		is_ready = end_deferral(listener, child);
-		spin_unlock_irqrestore(&listener->queue.lock, flags);
+		spin_unlock_irqrestore(&listener->queue->lock, flags);
 	}
 	if (is_ready)
 		smc_conn_wake_readers(&listener->conn);
@@ -422,12 +433,12 @@ static void uncount_deferred(struct smc_sock *child)
 	rcu_read_lock();
 	listener = READ_ONCE(child->listener);
 	if (listener) {
-		spin_lock_irqsave(&listener->queue.lock, flags);
+		spin_lock_irqsave(&listener->queue->lock, flags);
 		if (child->conn.woken && !child->is_gone) {
 			child->is_gone = true;
-			listener->queue.gone++;
+			listener->queue->gone++;
 		}
-		spin_unlock_irqrestore(&listener->queue.lock, flags);
+		spin_unlock_irqrestore(&listener->queue->lock, flags);
 	}
 	rcu_read_unlock();
 }
@@ -456,7 +467,7 @@ static void handle_child_wakeup(struct smc_conn *conn)
 static bool defer_child(struct smc_sock *listener, struct smc_sock *child)
 {
 	unsigned long deferral = get_deferral(listener->conn.sk);
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	bool is_deferred;
 
 	if (likely(!deferral) ||
@@ -522,13 +533,13 @@ void smc_accept_make_ready(struct smc_sock *child, enum smc_outcome outcome)
 
 	if (outcome == SMC_CONNECTED && defer_child(listener, child))
 		return;
-	spin_lock_irq(&listener->queue.lock);
+	spin_lock_irq(&listener->queue->lock);
 	is_queued = !list_empty(&child->child);
 	if (is_queued) {
 		unpark_child(listener, child);
-		queue_ready_child(&listener->queue, child);
+		queue_ready_child(listener->queue, child);
 	}
-	spin_unlock_irq(&listener->queue.lock);
+	spin_unlock_irq(&listener->queue->lock);
 	if (is_queued)
 		smc_conn_wake_readers(&listener->conn);
 }
@@ -554,7 +565,7 @@ void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome)
  */
 struct smc_sock *smc_accept_pop_child(struct smc_sock *listener, bool ready)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	struct smc_sock *child;
 
 	spin_lock_irq(&q->lock);
@@ -596,7 +607,7 @@ static bool is_nearly_ready(const struct smc_sock *child)
  */
 struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_older)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 	struct smc_sock *ready, *child, *found = NULL;
 	struct list_head *at;
 	unsigned int i;
@@ -620,7 +631,7 @@ struct smc_sock *smc_accept_find_overtaken(struct smc_sock *listener, bool any_o
 /* No child is added from now on. TCP gets back its limit. */
 void smc_accept_end_queue(struct smc_sock *listener)
 {
-	struct smc_accept_queue *q = &listener->queue;
+	struct smc_accept_queue *q = listener->queue;
 
 	spin_lock_irq(&q->lock);
 	WRITE_ONCE(q->ended, true);

@@ -88,7 +88,7 @@ struct sock *smc_tcp_queue_take(struct smc_sock *listener, const struct smc_pair
 
 	spin_lock_bh(&queue->rskq_lock);
 	/* A child of a later listening socket is added under this lock, and after that */
-	if (!READ_ONCE(listener->queue.ended))
+	if (!READ_ONCE(listener->queue->ended))
 		req = unlink_request(queue, key);
 	if (req)
 		sk_acceptq_removed(sk);

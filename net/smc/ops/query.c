@@ -101,7 +101,7 @@ static void show_conn(struct smc_conn *conn, struct tcp_info *info)
 static void show_listener(struct smc_sock *listener, struct tcp_info *info)
 {
 	info->tcpi_unacked = smc_accept_count_waiting(listener);
-	info->tcpi_sacked = READ_ONCE(listener->queue.backlog);
+	info->tcpi_sacked = READ_ONCE(listener->queue->backlog);
 }
 
 static void show_sock(struct smc_sock *smc, struct tcp_info *info)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The queue of a listening socket: part of struct smc_sock, used by listen/ */
+/* The queue of a listening socket, used by listen/ */
 #ifndef _NET_SMC_SOCK_ACCEPT_QUEUE_H
 #define _NET_SMC_SOCK_ACCEPT_QUEUE_H
 

@@ -19,7 +19,6 @@ static inline bool smc_listen_is_over(const struct smc_sock *smc)
 }
 
 /* queue.c */
-void smc_accept_init_queue(struct smc_sock *smc);
 void smc_accept_limit_tcp(struct smc_sock *listener);
 unsigned long smc_accept_park_silent(struct smc_sock *smc);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);

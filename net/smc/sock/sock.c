@@ -16,24 +16,8 @@
 #include "listener.h"
 #include "sock.h"
 
-static atomic_long_t charged_bytes;
-static DEFINE_PER_CPU(int, charged_ahead);
 static atomic_t smc_socks;
-static long no_limits[3] = { LONG_MAX, LONG_MAX, LONG_MAX };
-static int no_minimum;
-
-/*
- * For the accounts of connections, see group/buffer.c. The accounts have no limits. The kernel
- * reads all these fields, the minimum also when it traces a charge that it refuses.
- */
-static struct proto account_proto = {
-	.name			= "SMC",
-	.memory_allocated	= &charged_bytes,
-	.per_cpu_fw_alloc	= &charged_ahead,
-	.sysctl_mem		= no_limits,
-	.sysctl_rmem		= &no_minimum,
-	.sysctl_wmem		= &no_minimum,
-};
+static struct kmem_cache *cache;
 
 #ifdef CONFIG_MEMCG
 static struct mem_cgroup *find_root_memcg(void)
@@ -54,61 +38,27 @@ static struct mem_cgroup *find_root_memcg(void)
  */
 struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc)
 {
-	struct mem_cgroup *memcg = smc->conn.account->sk_memcg;
+	struct mem_cgroup *memcg = smc->conn.sk->sk_memcg;
 
 	/* A kworker is in the root cgroup */
 	if (!memcg && !(current->flags & PF_KTHREAD) && !mem_cgroup_disabled())
 		memcg = find_root_memcg();
 	return set_active_memcg(memcg);
 }
-
-static void set_account_memcg(struct sock *account, const struct sock *sk)
-{
-	if (!sk->sk_memcg)
-		return;
-	css_get(&sk->sk_memcg->css);
-	account->sk_memcg = sk->sk_memcg;
-}
-
-static void put_account_memcg(struct sock *account)
-{
-	if (account->sk_memcg)
-		css_put(&account->sk_memcg->css);
-}
 #else
 struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc)
 {
 	return NULL;
 }
-
-static void set_account_memcg(struct sock *account, const struct sock *sk)
-{
-}
-
-static void put_account_memcg(struct sock *account)
-{
-}
 #endif
-
-static void open_account(struct sock *account, const struct sock *sk)
-{
-	account->sk_prot = &account_proto;
-	set_account_memcg(account, sk);
-}
-
-static void close_account(struct sock *account)
-{
-	sk_mem_reclaim(account);
-	put_account_memcg(account);
-}
 
 static void free_sock_rcu(struct rcu_head *rcu)
 {
 	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
 
-	close_account(&smc->account);
 	sock_put(smc->conn.sk);
-	kfree(smc);
+	kfree(smc->queue);
+	kmem_cache_free(cache, smc);
 	smc_object_destroyed(SMC_OBJECT_SOCK);
 	atomic_dec(&smc_socks);
 }
@@ -159,7 +109,7 @@ void smc_sock_event(struct smc_sock *smc)
 {
 	enum smc_stepper_action action;
 
-	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN) {
+	if (smc_sock_state(smc) == SMC_SOCK_LISTEN) {
 		queue_listener_step(smc);
 		return;
 	}
@@ -319,7 +269,7 @@ static void run_sock_work(struct work_struct *work)
 	struct mem_cgroup *old = smc_sock_use_memcg(smc);
 
 	smc_work_forget_throttling();
-	if (READ_ONCE(smc->state) == SMC_SOCK_LISTEN && !smc_listen_is_over(smc))
+	if (smc_sock_state(smc) == SMC_SOCK_LISTEN && !smc_listen_is_over(smc))
 		smc_child_work(smc);
 	else if (smc_sock_step(smc))
 		smc->retry_delay = 0;
@@ -338,7 +288,7 @@ static void handle_sock_timer(struct timer_list *timer)
 {
 	struct smc_sock *smc = container_of(timer, struct smc_sock, conn.timer);
 
-	switch (READ_ONCE(smc->state)) {
+	switch (smc_sock_state(smc)) {
 	case SMC_SOCK_CONNECTING:
 		smc_syn_handle_timer(smc);
 		break;
@@ -374,12 +324,10 @@ static void handle_sock_timer(struct timer_list *timer)
  */
 struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
 {
-	struct smc_sock *smc = kzalloc(sizeof(*smc), gfp);
+	struct smc_sock *smc = kmem_cache_zalloc(cache, gfp);
 
 	if (!smc)
 		return NULL;
-	open_account(&smc->account, sk);
-	smc->conn.account = &smc->account;
 	smc->conn.release = release_sock_struct;
 	smc->conn.progress = handle_progress;
 	timer_setup(&smc->conn.timer, handle_sock_timer, 0);
@@ -392,7 +340,6 @@ struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
 	INIT_LIST_HEAD(&smc->child);
 	RB_CLEAR_NODE(&smc->ready);
 	INIT_LIST_HEAD(&smc->due);
-	smc_accept_init_queue(smc);
 	sock_hold(sk);
 	smc_conn_init(&smc->conn, sk);
 
@@ -420,6 +367,12 @@ void smc_sock_exit_call(struct smc_sock *smc)
 	smc_conn_put(&smc->conn);
 }
 
+int __init smc_sock_init(void)
+{
+	cache = KMEM_CACHE(smc_sock, SLAB_ACCOUNT);
+	return cache ? 0 : -ENOMEM;
+}
+
 /*
  * Wait until the last struct smc_sock is freed. No socket has SMC's operations any more. Kworkers
  * and timers that run, and grace periods, keep the last structs. May sleep.
@@ -428,4 +381,5 @@ void smc_sock_exit(void)
 {
 	while (atomic_read(&smc_socks))
 		msleep(20);
+	kmem_cache_destroy(cache);
 }

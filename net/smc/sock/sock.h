@@ -14,8 +14,9 @@
 #include "../conn/conn.h"
 #include "../handshake/handshake.h"
 #include "../listed.h"
-#include "accept_queue.h"
 #include "stepper.h"
+
+struct smc_accept_queue;
 
 /**
  * enum smc_sock_state - what the socket is
@@ -47,7 +48,6 @@ enum smc_sock_state {
 /**
  * struct smc_sock - what the module keeps for a TCP socket that is, or may become, an SMC socket
  * @conn: the connection; its reference count is that of this struct
- * @account: conn.account
  * @wq: sk_wq of the sock while it is attached: TCP wakes this queue
  * @entry: the only entry of @wq
  * @hs: the handshake, or NULL
@@ -70,7 +70,7 @@ enum smc_sock_state {
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
  * @destination: of a client, smc_destination_hash()
  * @stamp_from: position in the stream where the numbers of these stamps begin
- * @queue: children of a listening socket
+ * @queue: children of a socket that listens, is about to, or has; constant from then on; else NULL
  * @listener: parent of a child that accept() has not returned yet, with a reference. Events read it
  *	under RCU
  * @child: in smc_accept_queue.children
@@ -93,7 +93,6 @@ enum smc_sock_state {
  */
 struct smc_sock {
 	struct smc_conn conn;
-	struct sock account;
 	struct socket_wq wq;
 	wait_queue_entry_t entry;
 	struct smc_handshake *hs;
@@ -114,7 +113,7 @@ struct smc_sock {
 	bool stamp_ids;
 	u32 destination;
 	u32 stamp_from;
-	struct smc_accept_queue queue;
+	struct smc_accept_queue *queue;
 	struct smc_sock *listener;
 	struct list_head child;
 	struct rb_node ready;
@@ -258,6 +257,7 @@ void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
 bool smc_sock_lock_if_free(struct sock *sk);
 bool smc_sock_step(struct smc_sock *smc);
 struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc);
+int smc_sock_init(void);
 void smc_sock_exit(void);
 
 /* attach.c */

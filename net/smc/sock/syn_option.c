@@ -9,6 +9,7 @@
 
 #include "../compat/compat.h"
 #include "../wire/reason.h"
+#include "accept_queue.h"
 #include "connect_watch.h"
 #include "sock.h"
 
@@ -140,8 +141,10 @@ void smc_syn_handle_timer(struct smc_sock *smc)
  */
 static bool has_too_many_children(const struct smc_sock *listener)
 {
-	const struct smc_accept_queue *q = &listener->queue;
+	const struct smc_accept_queue *q = READ_ONCE(listener->queue);
 
+	if (!q)		/* TCP found the socket when it listened; it does something else now */
+		return false;
 	if (READ_ONCE(q->parked) + READ_ONCE(q->in_connect) >= SMC_PARKED_MAX)
 		return true;
 	return (listener->limit_handshake || READ_ONCE(listener->conn.sn->knobs.limit_handshake)) &&

@@ -183,11 +183,12 @@ def at_limit():
     """The kernel refuses to charge a socket, and tells those who trace that it does."""
     def ask():
         for name, make, family in KINDS:
-            with make(family) as sock:
-                sock.listen()
+            with make(family) as listener, make(family) as client:
+                listener.listen()
+                client.connect(listener.getsockname())
                 limit.write_text(str(used(CLIENT) + ROOM), encoding='ascii')
                 try:
-                    charge.write_text(str(sock.fileno()), encoding='ascii')
+                    charge.write_text(str(client.fileno()), encoding='ascii')
                     error = 0
                 except OSError as refusal:
                     error = refusal.errno
