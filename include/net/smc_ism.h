@@ -26,6 +26,9 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+/* Bytes that a device may keep in a DMB */
+#define SMC_DMB_PRIV	64
+
 struct smc_ism_device;
 struct smc_share;
 
@@ -59,8 +62,7 @@ struct smc_ism_address {
  *	before smc_ism_unregister() of the device; does not sleep. The struct stays for a grace
  *	period
  * @owner: for @signalled
- * @priv: for the device, which may change it: ops->dmb_priv_bytes, aligned as u64 and zero before
- *	register_dmb
+ * @priv: for the device, which may change it; zero before register_dmb
  */
 struct smc_dmb {
 	u64 token;
@@ -73,7 +75,7 @@ struct smc_dmb {
 	void (*signalled)(struct smc_dmb *dmb);
 	void (*free)(struct smc_dmb *dmb);
 	void *owner;
-	void *priv;
+	u64 priv[SMC_DMB_PRIV / sizeof(u64)];
 };
 
 /**
@@ -96,7 +98,6 @@ struct smc_dmb_map {
 
 /**
  * struct smc_ism_ops - operations of an ISM device
- * @dmb_priv_bytes: size of @priv of struct smc_dmb
  * @reaches: Does this device reach the device with this address? Any context.
  * @register_dmb: Allocate and register memory. May sleep. Returns 0, -ENOMEM, or -ENOBUFS at
  *	a limit; then the struct is the caller's.
@@ -117,7 +118,6 @@ struct smc_dmb_map {
  *	any more.
  */
 struct smc_ism_ops {
-	size_t dmb_priv_bytes;
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);
 	int (*register_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb);
 	void (*unregister_dmb)(struct smc_ism_device *dev, struct smc_dmb *dmb);

@@ -121,6 +121,11 @@ static struct window *window_find(u64 token)
 	return NULL;
 }
 
+static struct window **owner_window(struct smc_dmb *dmb)
+{
+	return (struct window **)dmb->priv;
+}
+
 static bool forge_reaches(struct smc_ism_device *dev, const struct smc_ism_address *address)
 {
 	return address->gid == peer.gid && address->gid_ext == peer.gid_ext;
@@ -136,7 +141,7 @@ static int forge_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 	dmb->addr = w->area + PAGE_SIZE;
 	dmb->bytes = w->bytes;
 	dmb->reused = false;
-	dmb->priv = w;
+	*owner_window(dmb) = w;
 	rcu_assign_pointer(w->owner, dmb);
 	window_list(w);
 	return 0;
@@ -144,7 +149,7 @@ static int forge_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 
 static void forge_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
-	struct window *w = dmb->priv;
+	struct window *w = *owner_window(dmb);
 
 	rcu_assign_pointer(w->owner, NULL);
 	window_unlist(w);

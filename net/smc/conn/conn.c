@@ -67,7 +67,7 @@ void smc_conn_exit(void)
 
 /**
  * smc_conn_init() - initialize a connection without memory
- * @conn: part of a zeroed struct. Its owner sets @release, @progress and @timer
+ * @conn: part of a zeroed struct. Its owner sets @release, @free, @progress and @timer
  * @sk: the TCP socket, which exists as long as the connection
  *
  * The caller gets the first reference.
@@ -75,6 +75,8 @@ void smc_conn_exit(void)
 void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 {
 	refcount_set(&conn->refs, 1);
+	refcount_set(&conn->holders, 1);
+	conn->unheld = get_completed_synchronize_rcu();
 	conn->sk = sk;
 	conn->sn = smc_net(sock_net(sk));
 	spin_lock_init(&conn->lock);

@@ -36,6 +36,9 @@
 #include "../net.h"
 #include "transport.h"
 
+/* Bytes of the largest state that a transport keeps in a struct smc_conn: that of SMC-D */
+#define SMC_CONN_ROOM	208
+
 struct smc_payer;
 
 /**
@@ -180,7 +183,11 @@ struct smc_conn_urgent {
 /**
  * struct smc_conn - a connection
  * @refs: references, see above
+ * @holders: of the memory: all references together, and for a grace period after the last one; and
+ *	a device, see smc_conn_hold_memory()
  * @release: called after the last reference was dropped; any context; constant
+ * @free: called after the last holder is gone; any context; constant
+ * @unheld: RCU state when the device's hold ended; the memory stays for a grace period
  * @sk: the TCP socket; constant. Its reference lasts as long as the connection
  * @sn: state of the namespace of @sk; constant
  * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
@@ -192,6 +199,7 @@ struct smc_conn_urgent {
  * @role: local role; constant
  * @transport: the transport; set while the connection has memory
  * @priv: private data of the transport
+ * @room: for @priv, if the transport needs no more
  * @group: link group, with a reference, or NULL
  * @charged: bytes of buffers charged to @account
  * @payer: the memory cgroup that pays for them; NULL if none does
@@ -234,7 +242,10 @@ struct smc_conn_urgent {
  */
 struct smc_conn {
 	refcount_t refs;
+	refcount_t holders;
 	void (*release)(struct smc_conn *conn);
+	void (*free)(struct smc_conn *conn);
+	unsigned long unheld;
 	struct sock *sk;
 	struct smc_net *sn;
 	struct socket_wq __rcu *wq;
@@ -244,6 +255,7 @@ struct smc_conn {
 	enum smc_role role;
 	const struct smc_transport *transport;
 	void *priv;
+	u64 room[SMC_CONN_ROOM / sizeof(u64)];
 	struct smc_group *group;
 	u32 charged;
 	struct smc_payer *payer;
@@ -297,6 +309,23 @@ static inline void smc_conn_put(struct smc_conn *conn)
 {
 	if (refcount_dec_and_test(&conn->refs))
 		conn->release(conn);
+}
+
+/*
+ * Hold the memory of the struct, which has @room in it, longer than the connection: for a device,
+ * once for each connection. Any context; the caller has a reference.
+ */
+static inline void smc_conn_hold_memory(struct smc_conn *conn)
+{
+	refcount_inc(&conn->holders);
+}
+
+/* The hold ends, but what has found the memory before may still use it under RCU. Any context. */
+static inline void smc_conn_drop_memory(struct smc_conn *conn)
+{
+	conn->unheld = get_state_synchronize_rcu();
+	if (refcount_dec_and_test(&conn->holders))
+		conn->free(conn);
 }
 
 /* Start or move the timer; a running timer holds a reference. @expires: jiffies. Any context. */

@@ -63,7 +63,7 @@ struct memory {
 
 /**
  * struct registration - what the device keeps of a DMB, from register_dmb until both owner and user
- * have released it
+ * have released it; in smc_dmb.priv
  * @node: in @tokens; protected by @lock
  * @dmb: the DMB, of which this struct is a part; constant
  * @user: the peer's map of the DMB, NULL if not attached; RCU
@@ -98,6 +98,12 @@ static u64 nr_tokens;		/* chosen so far; lock */
 static siphash_key_t token_secret __ro_after_init;
 static struct list_head pools[SMC_BUFFER_CLASSES];
 static unsigned long pooled_bytes;
+
+static struct registration *get_registration(const struct smc_dmb *dmb)
+{
+	BUILD_BUG_ON(sizeof(struct registration) > sizeof(dmb->priv));
+	return (struct registration *)dmb->priv;
+}
 
 static unsigned int get_class(u32 bytes)
 {
@@ -335,7 +341,7 @@ static void list_registration(struct registration *reg)
 
 static int lo_register_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
-	struct registration *reg = dmb->priv;
+	struct registration *reg = get_registration(dmb);
 	int err;
 
 	reg->dmb = dmb;
@@ -376,7 +382,7 @@ static void charge_user(struct registration *reg)
 
 static void lo_unregister_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb)
 {
-	struct registration *reg = dmb->priv;
+	struct registration *reg = get_registration(dmb);
 
 	spin_lock(&lock);
 	hash_del(&reg->node);
@@ -458,7 +464,7 @@ static int set_user(struct registration *other, const struct registration *own,
 static int lo_attach_dmb(struct smc_ism_device *dev, struct smc_dmb *dmb, u64 token,
 			 struct smc_dmb_map *map)
 {
-	struct registration *own = dmb->priv;
+	struct registration *own = get_registration(dmb);
 	struct registration *other = claim_registration(dev, own, token);
 	int err = 0;
 
@@ -500,7 +506,7 @@ static void lo_detach_dmb(struct smc_ism_device *dev, struct smc_dmb_map *map, u
 
 static bool lo_is_attached(struct smc_ism_device *dev, const struct smc_dmb *dmb)
 {
-	const struct registration *reg = dmb->priv;
+	const struct registration *reg = get_registration(dmb);
 
 	return rcu_access_pointer(reg->user);
 }
@@ -519,7 +525,6 @@ static int lo_signal(struct smc_ism_device *dev, struct smc_dmb_map *map)
 }
 
 static const struct smc_ism_ops lo_ops = {
-	.dmb_priv_bytes	= sizeof(struct registration),
 	.reaches	= lo_reaches,
 	.register_dmb	= lo_register_dmb,
 	.unregister_dmb	= lo_unregister_dmb,

@@ -8,7 +8,6 @@
  */
 
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 
 #include "../group/conn.h"
 #include "../group/group.h"
@@ -18,39 +17,28 @@
 #define BLOCK_WORDS	(SMC_CDC_BLOCK_LEN / sizeof(u64))
 
 /**
- * struct element - the two DMBs of a connection
+ * struct element - the two DMBs of a connection; in smc_conn.room
  * @dev: device; the group holds the reference
- * @refs: references: one of the connection, one of the device for @dmb
  * @attached: @map is valid. d_cdc_kick() reads it without a lock
- * @dmb: our DMB
+ * @dmb: our DMB. The device holds the memory of the connection until the peer, too, has released it
  * @map: the peer's DMB
  * @peer_token: token of the peer's DMB
  * @block: the control block in @map, as 64-bit words
- * @rcu: d_cdc_kick(), at this end and at the peer's, may run concurrently with the end of the
- *	connection
- * @priv: @dmb.priv
+ *
+ * d_cdc_kick(), at this end and at the peer's, may run concurrently with the end of the connection.
  */
 struct element {
 	struct smc_ism_device *dev;
-	refcount_t refs;
 	bool attached;
 	struct smc_dmb dmb;
 	struct smc_dmb_map map;
 	u64 peer_token;
 	u64 *block;
-	struct rcu_head rcu;
-	u8 priv[] __aligned(__alignof__(u64));
 };
-
-static void put_element(struct element *el)
-{
-	if (refcount_dec_and_test(&el->refs))
-		kfree_rcu(el, rcu);
-}
 
 static void d_dmb_free(struct smc_dmb *dmb)
 {
-	put_element(container_of(dmb, struct element, dmb));
+	smc_conn_drop_memory(dmb->owner);
 }
 
 static void d_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out)
@@ -155,14 +143,13 @@ static int d_conn_open(struct smc_conn *conn)
 {
 	struct smc_group *group = conn->group;
 	struct smc_ism_device *dev = group->device;
-	struct element *el;
+	struct element *el = (struct element *)conn->room;
 	int err;
 
-	el = kzalloc(struct_size(el, priv, dev->ops->dmb_priv_bytes), GFP_KERNEL_ACCOUNT);
-	if (!el)
-		return -ENOMEM;
+	BUILD_BUG_ON(sizeof(*el) > sizeof(conn->room));
+
+	memset(el, 0, sizeof(*el));
 	el->dev = dev;
-	refcount_set(&el->refs, 2);
 	el->dmb.bytes = conn->rx.granted;
 	el->dmb.passive = conn->role == SMC_SERVER;
 	el->dmb.share = conn->sn->share;
@@ -171,15 +158,13 @@ static int d_conn_open(struct smc_conn *conn)
 	el->dmb.signalled = d_signalled;
 	el->dmb.free = d_dmb_free;
 	el->dmb.owner = conn;
-	el->dmb.priv = el->priv;
 	el->map.gone = d_peer_gone;
 	el->map.owner = conn;
 	err = dev->ops->register_dmb(dev, &el->dmb);
-	if (err) {
-		kfree(el);
+	if (err)
 		return err;
-	}
 
+	smc_conn_hold_memory(conn);
 	conn->priv = el;
 	conn->token = el->dmb.token;
 	if (el->dmb.addr)
@@ -267,7 +252,6 @@ static void d_conn_close(struct smc_conn *conn)
 	el->dev->ops->unregister_dmb(el->dev, &el->dmb);
 	d_conn_detach(conn);
 	WRITE_ONCE(conn->priv, NULL);
-	put_element(el);
 }
 
 static void d_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc)

@@ -52,15 +52,32 @@ struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc)
 }
 #endif
 
+static void free_memory_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(cache, container_of(rcu, struct smc_sock, rcu));
+	atomic_dec(&smc_socks);
+}
+
+/* The last holder of the memory is gone. Any context */
+static void free_memory(struct smc_conn *conn)
+{
+	struct smc_sock *smc = smc_sock_of(conn);
+
+	if (poll_state_synchronize_rcu(conn->unheld))
+		free_memory_rcu(&smc->rcu);
+	else
+		call_rcu(&smc->rcu, free_memory_rcu);
+}
+
 static void free_sock_rcu(struct rcu_head *rcu)
 {
 	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
 
 	sock_put(smc->conn.sk);
 	kfree(smc->queue);
-	kmem_cache_free(cache, smc);
 	smc_object_destroyed(SMC_OBJECT_SOCK);
-	atomic_dec(&smc_socks);
+	if (refcount_dec_and_test(&smc->conn.holders))
+		free_memory(&smc->conn);
 }
 
 /*
@@ -329,6 +346,7 @@ struct smc_sock *smc_sock_create(struct sock *sk, gfp_t gfp)
 	if (!smc)
 		return NULL;
 	smc->conn.release = release_sock_struct;
+	smc->conn.free = free_memory;
 	smc->conn.progress = handle_progress;
 	timer_setup(&smc->conn.timer, handle_sock_timer, 0);
 	init_waitqueue_head(&smc->wq.wait);

@@ -5,7 +5,8 @@ usage: keepers.py GIVER KEEPER
 
 The end of a connection that stays open keeps its own ring, and not that of a peer that is gone.
 GIVER and KEEPER are two network namespaces, joined by the devices eth0, with addresses that end in
-.1 and .2. All that counts for the first one must be given back by what happens there alone.
+.1 and .2. All that counts for the first one must be given back by what happens there alone. At the
+end it is deleted.
 """
 
 import ctypes
@@ -15,6 +16,7 @@ import mmap
 import os
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -279,5 +281,25 @@ def writer_learns():
     check('a writer whose peer closes: nothing is left', nothing_is_left())
 
 
+def namespace_ends():
+    """
+    A program inside send() has the peer's ring, with the memory of the peer's connection, but not
+    the peer's namespace. The first namespace does not exist any more afterwards.
+    """
+    servers, clients = connections(GIVER, KEEPER, 1)
+    writer = Writer(clients[0])
+    abort(servers)
+    GIVER.family.close()
+    subprocess.run(['ip', 'netns', 'del', GIVER.name], check=True)
+    check('a writer whose peer ends with its namespace: that takes its device with it',
+          soon(lambda: 'eth0' not in (name for _, name in socket.if_nameindex())))
+    equal('a writer whose peer ends with its namespace: both rings are still there', buffers(), 2)
+    writer.finish()
+    abort(clients)
+    check('a writer whose peer ends with its namespace: nothing is left',
+          soon(lambda: not buffers() and not KEEPER.used()))
+
+
 run(server_aborts, client_aborts, client_of_the_backlog_aborts, listener_closes, server_closes,
-    client_closes, client_comes_back, keeper_goes_on, writer_pays, writer_learns)
+    client_closes, client_comes_back, keeper_goes_on, writer_pays, writer_learns,
+    namespace_ends)

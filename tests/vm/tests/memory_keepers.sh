@@ -16,7 +16,6 @@
 
 ns_pair giver keeper
 cases keepers.py giver keeper
-ip netns del giver
 ip netns del keeper
 smc_expect_clean "no object is left over"
 done_testing
