@@ -68,7 +68,7 @@ void smc_conn_exit(void)
 /**
  * smc_conn_init() - initialize a connection without memory
  * @conn: part of a zeroed struct. Its owner sets @release, @free, @progress and @timer
- * @sk: the TCP socket, which exists as long as the connection
+ * @sk: the TCP socket, which exists as long as there are references to the connection
  *
  * The caller gets the first reference.
  */

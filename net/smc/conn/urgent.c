@@ -230,17 +230,23 @@ bool smc_urgent_mark_follows(struct smc_conn *conn, u32 offset)
 	return follows;
 }
 
-/* Send SIGURG and wake readers. conn->lock is not held. Does not sleep. */
+/*
+ * Send SIGURG and wake readers. The caller has a reference, or is in an RCU read-side critical
+ * section. conn->lock is not held. Does not sleep.
+ */
 void smc_urgent_signal(struct smc_conn *conn)
 {
 	struct sock *sk = conn->sk;
 
+	if (!smc_conn_get_not_zero(conn))
+		return;
 	/* The lock keeps sk_socket and its file; without a struct socket there is no file */
 	read_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_socket)
 		sk_send_sigurg(sk);
 	read_unlock_bh(&sk->sk_callback_lock);
 	smc_conn_wake_readers(conn);
+	smc_conn_put(conn);
 }
 
 /**

@@ -8,7 +8,12 @@
 
 #include "conn.h"
 
-/* Send SIGIO to the owner of the file. @how: SOCK_WAKE_*; @band: POLL_* */
+/*
+ * Send SIGIO to the owner of the file. @how: SOCK_WAKE_*; @band: POLL_*. The caller has a
+ * reference, or is in an RCU read-side critical section. In the latter case the sock may be freed,
+ * and its memory be that of another one, with another flag. But then no struct socket has it, so
+ * the list of the owners is empty, and RCU keeps @wq.
+ */
 void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band)
 {
 	struct socket_wq *wq;

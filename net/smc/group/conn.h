@@ -17,7 +17,9 @@
  * A user of a connection that does not hold the socket lock, or sleeps without it, needs a
  * reference. Holders are: the socket while it is attached, system calls, queued work, a running
  * timer, and the connection itself while it has memory. The last reference frees the connection
- * after a grace period, because a signal of the peer may still run.
+ * after a grace period, because a signal of the peer may still run. It drops the reference to the
+ * socket at once: a signal may use that only under @lock, while the connection has memory, or with
+ * a reference.
  *
  * The struct is in this folder because the transports fill in the rings. The operations are in
  * conn/.
@@ -188,8 +190,8 @@ struct smc_conn_urgent {
  * @release: called after the last reference was dropped; any context; constant
  * @free: called after the last holder is gone; any context; constant
  * @unheld: RCU state when the device's hold ended; the memory stays for a grace period
- * @sk: the TCP socket; constant. Its reference lasts as long as the connection
- * @sn: state of the namespace of @sk; constant
+ * @sk: the TCP socket; constant. Not valid after the last reference, although the memory lives on
+ * @sn: state of the namespace of @sk; constant. As @sk
  * @wq: where programs wait, NULL without a struct socket; changed under the socket lock, read under
  *	RCU
  * @woken: called in place of a wake-up while @wq is NULL; NULL if there is nothing to call. Any

@@ -58,7 +58,7 @@ static void free_memory_rcu(struct rcu_head *rcu)
 	atomic_dec(&smc_socks);
 }
 
-/* The last holder of the memory is gone. Any context */
+/* The last holder of the memory is gone, so end_sock_rcu() is over. Any context */
 static void free_memory(struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_sock_of(conn);
@@ -69,11 +69,10 @@ static void free_memory(struct smc_conn *conn)
 		call_rcu(&smc->rcu, free_memory_rcu);
 }
 
-static void free_sock_rcu(struct rcu_head *rcu)
+static void end_sock_rcu(struct rcu_head *rcu)
 {
 	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
 
-	sock_put(smc->conn.sk);
 	kfree(smc->queue);
 	smc_object_destroyed(SMC_OBJECT_SOCK);
 	if (refcount_dec_and_test(&smc->conn.holders))
@@ -82,8 +81,11 @@ static void free_sock_rcu(struct rcu_head *rcu)
 
 /*
  * The last reference is dropped. A signal of the peer, or a wake-up by TCP, may still use the
- * struct, so it is freed a grace period later. Any context: a wake-up by TCP may drop the last
- * reference, with interrupts off.
+ * struct, so its memory is freed a grace period later. The sock is released now; see locking.rst,
+ * "RCU and late signals".
+ *
+ * Any context. Interrupts are off in a wake-up by TCP only: TCP has a reference to that sock, or it
+ * listens, and SOCK_RCU_FREE keeps it.
  */
 static void release_sock_struct(struct smc_conn *conn)
 {
@@ -92,7 +94,8 @@ static void release_sock_struct(struct smc_conn *conn)
 	smc_list_remove(smc);
 	if (smc_sock_state(smc) == SMC_SOCK_ORPHANED)
 		module_put(THIS_MODULE);	/* smc_sock_exit() waits for the rest */
-	call_rcu(&smc->rcu, free_sock_rcu);
+	sock_put(smc->conn.sk);
+	call_rcu(&smc->rcu, end_sock_rcu);
 }
 
 /*
@@ -332,7 +335,7 @@ static void handle_sock_timer(struct timer_list *timer)
 
 /**
  * smc_sock_create() - create what a TCP socket needs on its way to SMC
- * @sk: the sock; the struct holds a reference to it
+ * @sk: the sock; the struct has a reference to it until the last reference to the struct is dropped
  * @gfp: GFP_KERNEL_ACCOUNT, with __GFP_NOFAIL for a child
  *
  * May sleep.
@@ -393,7 +396,8 @@ int __init smc_sock_init(void)
 
 /*
  * Wait until the last struct smc_sock is freed. No socket has SMC's operations any more. Kworkers
- * and timers that run, and grace periods, keep the last structs. May sleep.
+ * and timers that run, and grace periods, keep the last structs; a device keeps the memory of one
+ * until the peer, which is another one, has detached its DMB. May sleep.
  */
 void smc_sock_exit(void)
 {

@@ -85,7 +85,7 @@ enum smc_sock_state {
  *	reason
  * @peer_diagnosis: diagnosis in the peer's Decline, or 0
  * @listed: in smc_net.socks, see list.c
- * @rcu: frees the struct
+ * @rcu: ends the struct, and later frees the memory, if a device has held that for longer
  *
  * The socket lock protects all fields but these: the lock of the listener's queue protects @child,
  * @ready, @due, @serial, @parked, @is_gone and @silent_since; smc_conn.lock protects @has_waited;
