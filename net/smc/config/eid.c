@@ -38,12 +38,10 @@ const struct smc_eid *smc_eid_system(void)
 /* Copy the EIDs that the namespace uses. Any context but hard interrupts */
 void smc_eid_get(struct smc_eids *eids, struct smc_eid_set *out)
 {
-	memset(out, 0, sizeof(*out));
 	spin_lock_bh(&eids->lock);
 	out->nr_ueids = eids->nr_ueids;
-	memcpy(out->ueids, eids->ueids, sizeof(out->ueids));
-	if (eids->seid_enabled)
-		out->seid = system_eid;
+	memcpy(out->ueids, eids->ueids, eids->nr_ueids * sizeof(out->ueids[0]));
+	out->seid = eids->seid_enabled ? system_eid : (struct smc_eid){};
 	spin_unlock_bh(&eids->lock);
 }
 

@@ -26,7 +26,7 @@ struct smc_eids {
 /**
  * struct smc_eid_set - a consistent copy of the EIDs
  * @nr_ueids: number of user EIDs
- * @ueids: user EIDs
+ * @ueids: @nr_ueids user EIDs
  * @seid: system EID, all zero if it is disabled
  */
 struct smc_eid_set {

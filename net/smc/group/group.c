@@ -511,7 +511,10 @@ void smc_group_stop_waiting(struct net *net, struct smc_group_entry *entry)
  *
  * A client calls this before it sends its Confirm, a server after it has received the Confirm. So a
  * connection that is told to join finds the group. A server calls it for each connection: those
- * after the first one clear @is_doubted. Process context or softirq.
+ * after the first one clear @is_doubted. If the group is listed and not doubted, nothing is left to
+ * do, and the lock is not taken: handshakes of all groups need it. Only its former can list a
+ * group, so no other task does so meanwhile; and this call may as well have come before the group
+ * is unlisted or doubted. Process context or softirq.
  */
 void smc_group_publish(struct smc_group *group)
 {
@@ -519,8 +522,10 @@ void smc_group_publish(struct smc_group *group)
 	struct smc_group *unlisted;
 	bool listed;
 
+	if (!READ_ONCE(group->is_doubted) && !list_empty_careful(&group->list))
+		return;
 	spin_lock_bh(&groups->lock);
-	group->is_doubted = false;
+	WRITE_ONCE(group->is_doubted, false);
 	listed = !group->discarded && list_empty(&group->list);
 	if (listed) {
 		smc_table_add(groups, group);
@@ -646,7 +651,7 @@ void smc_group_doubt(struct smc_group *group)
 	struct smc_groups *groups = get_groups(group);
 
 	spin_lock_bh(&groups->lock);
-	group->is_doubted = !list_empty(&group->list);
+	WRITE_ONCE(group->is_doubted, !list_empty(&group->list));
 	spin_unlock_bh(&groups->lock);
 }
 

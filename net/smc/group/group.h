@@ -77,7 +77,8 @@ struct smc_group_key {
  * @keep_until: the time does not end before; under smc_groups.lock
  * @end: work that ends an unlisted group
  *
- * smc_groups.lock protects the fields from @list to @conns.
+ * smc_groups.lock protects the fields from @list to @conns. smc_group_publish() reads @list and
+ * @is_doubted without it.
  */
 struct smc_group {
 	struct smc_group_key key;

@@ -32,7 +32,7 @@ static void offer_d2(const struct smc_local *local, struct smc_clc_proposal *out
 	v2->has_seid = !smc_eid_is_none(&local->seid);
 	v2->seid = local->seid;
 	v2->nr_ism = local->nr_ism;
-	memcpy(v2->ism, local->ism, sizeof(local->ism));
+	memcpy(v2->ism, local->ism, local->nr_ism * sizeof(v2->ism[0]));
 }
 
 /* SMC-R version 2 needs a user EID; the first port that supports it is offered (V2-ELG-13) */
@@ -165,7 +165,7 @@ static enum smc_outcome send_proposal(struct smc_handshake *hs)
 enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
 {
 	struct smc_clc *msg = smc_pair_proposal(hs->pair);
-	struct smc_local local = {};
+	struct smc_local local __uninitialized;
 	u32 reason;
 
 	reason = smc_handshake_excluded(hs->tcp);
@@ -288,7 +288,8 @@ static void prepare_confirm(const struct smc_handshake *hs, struct smc_clc_accep
 	out->eid = accept->eid;
 	if (!accept->is_first_contact || !(accept->variant & SMC_VARIANTS_V2))
 		return;
-	smc_handshake_first_contact(hs, accept->first_contact.release, &out->first_contact);
+	smc_handshake_first_contact(accept->first_contact.release, &out->first_contact);
+	smc_net_copy_host(sock_net(hs->tcp), out->first_contact.hostname);
 	out->first_contact.features &= accept->first_contact.features;
 	out->first_contact.max_conns = accept->first_contact.max_conns;
 	out->first_contact.max_links = accept->first_contact.max_links;

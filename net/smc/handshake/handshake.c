@@ -96,16 +96,13 @@ void smc_handshake_free(struct smc_handshake *hs)
 }
 
 /*
- * Describe this host for the first contact extension of an Accept or Confirm. @release is the
- * agreed release. Process context.
+ * Fill in what the first contact extension of each Accept and Confirm says, except for the name of
+ * this host. @release is the agreed release; @out is all zero before.
  */
-void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
-				 struct smc_clc_first_contact *out)
+void smc_handshake_first_contact(u8 release, struct smc_clc_first_contact *out)
 {
-	memset(out, 0, sizeof(*out));
 	out->release = release;
 	out->os = SMC_OS_LINUX;
-	smc_net_copy_host(sock_net(hs->tcp), out->hostname);
 	if (release >= SMC_RELEASE_1)
 		out->features = SMC_FEATURES;
 }

@@ -149,8 +149,7 @@ enum smc_outcome smc_handshake_settle(struct smc_handshake *hs);
 u32 smc_handshake_excluded(struct sock *tcp);
 int smc_handshake_send(struct smc_handshake *hs, const struct smc_clc *msg);
 struct smc_pair_key smc_handshake_pair_key(const struct smc_conn *conn);
-void smc_handshake_first_contact(const struct smc_handshake *hs, u8 release,
-				 struct smc_clc_first_contact *out);
+void smc_handshake_first_contact(u8 release, struct smc_clc_first_contact *out);
 
 /* local.c */
 void smc_handshake_local(struct smc_handshake *hs, struct smc_local *local);

@@ -31,7 +31,7 @@ struct smc_local_port {
 /**
  * struct smc_local - what this host can offer for one connection
  * @nr_ueids: number of user EIDs
- * @ueids: user EIDs
+ * @ueids: user EIDs; the array ends with @nr_ueids, as the others do
  * @seid: system EID, all zero if it must not be used
  * @nr_ism: number of ISM devices
  * @ism: ISM devices, in order of preference

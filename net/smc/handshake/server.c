@@ -36,7 +36,7 @@ static void test_reach_d(const struct smc_handshake *hs, const struct smc_clc_pr
 	struct smc_address base = { .ism = proposal->ism };
 	u8 i, j;
 
-	for (j = 0; j < devices->nr; j++) {
+	for (j = 0; j < local->nr_ism; j++) {
 		if (proposal->ism.gid && transport->reaches(&devices->list[j], &base))
 			local->reach[j] |= SMC_REACH_BASE;
 		for (i = 0; i < proposal->v2.nr_ism; i++) {
@@ -104,7 +104,7 @@ static void describe_group(struct smc_handshake *hs, const struct smc_clc_propos
 	if (mode == SMC_MODE_R)
 		memcpy(key->peer.mac, choice->peer_mac, sizeof(key->peer.mac));
 	if (choice->variant & SMC_VARIANTS_V2)
-		smc_handshake_first_contact(hs, choice->release, fc);
+		smc_handshake_first_contact(choice->release, fc);
 	if (choice->variant == SMC_VARIANT_R2) {
 		fc->max_conns = choice->max_conns;
 		fc->max_links = choice->max_links;
@@ -125,7 +125,7 @@ static void assume_reach(struct smc_local *local)
  */
 static u32 choose_variant(struct smc_handshake *hs, const struct smc_clc_proposal *proposal)
 {
-	struct smc_local local = {};
+	struct smc_local local __uninitialized;
 	u32 reason;
 
 	smc_handshake_local(hs, &local);
@@ -205,6 +205,18 @@ bool smc_server_leaves_group(const struct smc_handshake *hs)
 	return hs->is_local && hs->server.entry.key.variant & SMC_VARIANTS_R;
 }
 
+/* Version 1 has no extension */
+static void describe_first_contact(struct smc_handshake *hs)
+{
+	struct smc_clc_accept *accept = &hs->server.accept;
+
+	accept->is_first_contact = true;
+	if (!(accept->variant & SMC_VARIANTS_V2))
+		return;
+	accept->first_contact = hs->server.entry.first_contact;
+	smc_net_copy_host(sock_net(hs->tcp), accept->first_contact.hostname);
+}
+
 /**
  * smc_server_join() - join or create the group and open the connection
  * @hs: the handshake; hs->server.entry describes the group
@@ -215,7 +227,6 @@ bool smc_server_leaves_group(const struct smc_handshake *hs)
  */
 enum smc_outcome smc_server_join(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *accept = &hs->server.accept;
 	struct smc_group *group;
 	bool first;
 	int err;
@@ -227,9 +238,8 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 		return wait_for_group(hs);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
-	accept->is_first_contact = first;
 	if (first)
-		accept->first_contact = hs->server.entry.first_contact;
+		describe_first_contact(hs);
 	hs->conn->first_contact = first;
 	hs->conn->other_address = false;
 	err = smc_conn_open(hs->conn, group->transport, group);
