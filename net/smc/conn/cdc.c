@@ -156,28 +156,6 @@ static bool may_hold(struct smc_conn *conn, u32 bytes, u8 flags)
 	return is_in_stream(tx) && !is_full;
 }
 
-/*
- * Start the timer for @held or @owed, which the caller has set. A timer function that runs already
- * may have missed them.
- */
-static void start_flush(struct smc_conn *conn)
-{
-	/* Paired with flush_timer(): it sees @held or @owed, or the timer is not queued here */
-	smp_mb();
-	if (!hrtimer_is_queued(&conn->tx.flush))
-		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
-}
-
-static void hold_bytes(struct smc_conn *conn, u32 bytes)
-{
-	bool first = !conn->tx.held;
-
-	WRITE_ONCE(conn->tx.held, conn->tx.held + bytes);
-	conn->tx.held_writes = first ? 1 : conn->tx.held_writes + 1;
-	if (first)
-		start_flush(conn);
-}
-
 static void flush_held(struct smc_conn *conn, bool time_is_over)
 {
 	struct smc_conn_tx *tx = &conn->tx;
@@ -204,12 +182,51 @@ static enum hrtimer_restart flush_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Initialize the work and the timer of a new connection */
+static void init_flush(struct smc_conn *conn)
+{
+	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	conn->tx.flush.function = flush_timer;
+}
+
+/*
+ * Start the timer for @held or @owed, which the caller has set. A timer function that runs already
+ * may have missed them. A connection that sends little needs no timer, so it is initialized here.
+ */
+static void start_flush(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!conn->tx.flush.function)
+		init_flush(conn);
+	/* Paired with flush_timer(): it sees @held or @owed, or the timer is not queued here */
+	smp_mb();
+	if (!hrtimer_is_queued(&conn->tx.flush))
+		hrtimer_start(&conn->tx.flush, FLUSH_TIME, HRTIMER_MODE_REL_SOFT);
+}
+
+/*
+ * Stop the timer, and wait for its function. @freeing is set, and no call uses the connection any
+ * more, so it is not started again.
+ */
+void smc_cdc_stop_flush(struct smc_conn *conn)
+{
+	if (conn->tx.flush.function)
+		hrtimer_cancel(&conn->tx.flush);
+}
+
+static void hold_bytes(struct smc_conn *conn, u32 bytes)
+{
+	bool first = !conn->tx.held;
+
+	WRITE_ONCE(conn->tx.held, conn->tx.held + bytes);
+	conn->tx.held_writes = first ? 1 : conn->tx.held_writes + 1;
+	if (first)
+		start_flush(conn);
+}
+
+/* Initialize the work of a new connection */
 void smc_cdc_init(struct smc_conn *conn)
 {
 	INIT_WORK(&conn->kick_work, kick_work);
-	hrtimer_init(&conn->tx.flush, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	conn->tx.flush.function = flush_timer;
 }
 
 /* Announce delayed bytes and cursors. Contexts as for smc_cdc_kick(). Does not sleep. */

@@ -342,7 +342,7 @@ void smc_conn_free(struct smc_conn *conn)
 
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
 	smc_stall_stop(conn);
-	hrtimer_cancel(&conn->tx.flush);
+	smc_cdc_stop_flush(conn);
 	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
 	smc_buffer_uncharge_all(conn);

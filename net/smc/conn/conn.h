@@ -126,6 +126,7 @@ bool smc_cdc_update(struct smc_conn *conn);
 void smc_cdc_kick(struct smc_conn *conn);
 void smc_cdc_flush(struct smc_conn *conn);
 void smc_cdc_init(struct smc_conn *conn);
+void smc_cdc_stop_flush(struct smc_conn *conn);
 
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);

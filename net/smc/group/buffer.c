@@ -155,6 +155,8 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 {
 	if (attach_payer(conn))
 		return 0;
+	if (!conn->payer)
+		return bytes;
 	bytes = smc_payer_offer(conn->payer, bytes);
 	return bytes && !smc_buffer_charge(conn, bytes) ? bytes : 0;
 }

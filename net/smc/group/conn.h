@@ -117,7 +117,8 @@ struct smc_conn_rx {
  * @held_writes: how many writes @held is of, if it is not 0; conn->lock
  * @stream_at: local_clock() at the last sign of a stream of writes, see is_in_stream(); written
  *	under conn->lock or the socket lock
- * @flush: timer that announces @held and @owed
+ * @flush: timer that announces @held and @owed; initialized when it is started first. Until then
+ *	flush.function is NULL
  * @urgent_hold: the peer has not consumed the urgent byte; data behind it is not announced;
  *	conn->lock
  * @urgent_end: position behind the urgent byte; conn->lock

@@ -242,7 +242,7 @@ void smc_payer_close_account(struct sock *account)
 
 /**
  * smc_payer_offer() - the size that smc_payer_take() would allow now
- * @payer: the payer, may be NULL
+ * @payer: the payer
  * @bytes: a size from smc_buffer_size()
  *
  * Any context.
@@ -251,7 +251,7 @@ void smc_payer_close_account(struct sock *account)
  */
 u32 smc_payer_offer(const struct smc_payer *payer, u32 bytes)
 {
-	unsigned long reclaimable = payer ? count_reclaimable_pages(payer->memcg) : 0;
+	unsigned long reclaimable = count_reclaimable_pages(payer->memcg);
 
 	for (; payer; payer = payer->parent) {
 		unsigned long share = get_share(payer, reclaimable);
@@ -272,7 +272,7 @@ static void subtract_bytes(struct smc_payer *payer, const struct smc_payer *end,
 
 /**
  * smc_payer_take() - count a buffer
- * @payer: the payer, may be NULL
+ * @payer: the payer
  * @bytes: size of the buffer
  *
  * Any context.
@@ -281,7 +281,7 @@ static void subtract_bytes(struct smc_payer *payer, const struct smc_payer *end,
  */
 bool smc_payer_take(struct smc_payer *payer, u32 bytes)
 {
-	unsigned long reclaimable = payer ? count_reclaimable_pages(payer->memcg) : 0;
+	unsigned long reclaimable = count_reclaimable_pages(payer->memcg);
 	struct smc_payer *level;
 
 	for (level = payer; level; level = level->parent) {

@@ -137,7 +137,8 @@ void smc_sock_event(struct smc_sock *smc)
 									     SMC_STEP_DUE);
 	if (action == SMC_STEPPER_TELL_ACCEPT && !smc_child_tell_accept(smc))
 		action = smc_sock_change_stepper(smc, SMC_STEP_DECLINE);
-	if (action == SMC_STEPPER_WAKE_CALLER)
+	/* The stepper in wait_for_outcome() changes its state, too, after it has added itself */
+	if (action == SMC_STEPPER_WAKE_CALLER && waitqueue_active(&smc->callers))
 		wake_up_interruptible_all(&smc->callers);
 	if (action == SMC_STEPPER_QUEUE_WORK)
 		smc_sock_queue_work(smc, 0);
