@@ -157,6 +157,11 @@ static void preferred(struct kunit *test)
 	f->local.reach[0] = 1;
 	KUNIT_EXPECT_EQ(test, choose(test), SMC_REASON_NONE);
 	KUNIT_EXPECT_EQ(test, f->choice.variant, SMC_VARIANT_D2);
+
+	/* There is a device for SMC-D, but no common EID */
+	f->local.nr_ueids = 0;
+	f->local.seid = eid("OTHER");
+	expect_choice(test, SMC_VARIANT_R1, 0, &client_v1);
 }
 
 /* V2-ISM-10, S-20: the device in the base comes first, and is never an emulated one */

@@ -41,8 +41,10 @@ static void copy_info(const struct smc_conn *conn, struct smc_conn_info *out)
 	out->tx_state_flags = conn->tx.state_flags;
 	out->group = group->id;
 	out->role = group->key.role;
-	out->local = group->local.ism;
-	out->peer = group->key.peer.ism;
+	if (out->mode == SMC_MODE_D) {
+		out->local = group->local.ism;
+		out->peer = group->key.peer.ism;
+	}
 	conn->transport->conn_ends(conn, &out->ends);
 }
 

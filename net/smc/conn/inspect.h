@@ -22,8 +22,8 @@
  * @tx_state_flags: local state flags
  * @group: number of the link group
  * @role: local role in the group
- * @local: address of the local device
- * @peer: address of the peer's device
+ * @local: address of the local device; SMC-D only
+ * @peer: address of the peer's device; SMC-D only
  * @ends: names of both ends
  */
 struct smc_conn_info {

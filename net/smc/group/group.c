@@ -470,7 +470,7 @@ struct smc_group *smc_group_enter(struct net *net, struct smc_group_entry *entry
 		return group;
 
 	fresh = alloc_group(net, &entry->key, entry->transport, entry->candidate,
-			    &entry->first_contact);
+			    entry->first_contact);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_bh(&groups->lock);

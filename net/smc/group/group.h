@@ -118,7 +118,8 @@ struct smc_group {
  * @key: key of the group
  * @transport: transport of a new group
  * @candidate: local device of a new group
- * @first_contact: parameters of a new group
+ * @first_contact: parameters of a new group, which are valid as long as smc_group_enter() returns
+ *	-EINPROGRESS
  * @until: deadline of the wait in jiffies
  * @waits: @until is set
  * @list: node in smc_group.waiting; smc_groups.lock
@@ -128,7 +129,7 @@ struct smc_group_entry {
 	struct smc_group_key key;
 	const struct smc_transport *transport;
 	const struct smc_candidate *candidate;
-	struct smc_clc_first_contact first_contact;
+	const struct smc_clc_first_contact *first_contact;
 	unsigned long until;
 	bool waits;
 	struct list_head list;

@@ -79,7 +79,9 @@ static void evict_path(struct smc_paths *paths, const struct in6_addr *remote)
 		forget_path(paths, list_last_entry(&paths->failed, struct failed_path, list));
 }
 
-/* Record that the path of @group failed; the caller has a reference. Softirq or process. */
+/*
+ * Record that the path of a group of SMC-R failed; the caller has a reference. Softirq or process.
+ */
 void smc_path_failed(const struct smc_group *group, enum smc_path_failure failure)
 {
 	struct failed_path *failed, *fresh = kmalloc(sizeof(*fresh), GFP_ATOMIC | __GFP_NOWARN);

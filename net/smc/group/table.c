@@ -50,12 +50,14 @@ static u64 hash_key(const struct smc_groups *groups, const struct smc_group_key 
 			    &groups->secret);
 }
 
-static bool is_same_address(const struct smc_address *a, const struct smc_address *b)
+/* @variant: of both */
+static bool is_same_address(u8 variant, const struct smc_address *a, const struct smc_address *b)
 {
+	if (variant & SMC_VARIANTS_R)
+		return !memcmp(&a->gid, &b->gid, sizeof(a->gid)) &&
+		       !memcmp(a->mac, b->mac, sizeof(a->mac)) && a->vlan == b->vlan;
 	return a->ism.gid == b->ism.gid && a->ism.gid_ext == b->ism.gid_ext &&
-	       a->ism.chid == b->ism.chid &&
-	       !memcmp(&a->gid, &b->gid, sizeof(a->gid)) &&
-	       !memcmp(a->mac, b->mac, sizeof(a->mac)) && a->vlan == b->vlan;
+	       a->ism.chid == b->ism.chid;
 }
 
 /* Compare all but the addresses of the peer: a group may have several links */
@@ -63,7 +65,7 @@ static bool is_same_key(const struct smc_group_key *a, const struct smc_group_ke
 {
 	return a->role == b->role && a->variant == b->variant &&
 	       a->peer_link_id == b->peer_link_id &&
-	       is_same_address(&a->local, &b->local) &&
+	       is_same_address(a->variant, &a->local, &b->local) &&
 	       !memcmp(&a->peer_id, &b->peer_id, sizeof(a->peer_id)) &&
 	       smc_eid_equal(&a->eid, &b->eid);
 }
@@ -74,7 +76,8 @@ static bool is_same_key(const struct smc_group_key *a, const struct smc_group_ke
  */
 static bool is_of_peer(const struct smc_group *group, const struct smc_group_key *key)
 {
-	return is_same_key(&group->key, key) && is_same_address(&group->key.peer, &key->peer) &&
+	return is_same_key(&group->key, key) &&
+	       is_same_address(key->variant, &group->key.peer, &key->peer) &&
 	       ipv6_addr_equal(&group->key.remote, &key->remote);
 }
 
@@ -91,7 +94,7 @@ static bool is_group_named(const struct smc_group *group, const struct smc_group
 		return false;
 	if (group->transport->group_named)
 		return group->transport->group_named(group, accept);
-	return is_same_address(&group->key.peer, &key->peer);
+	return is_same_address(key->variant, &group->key.peer, &key->peer);
 }
 
 /* If a group is full, the server opens a further one with the same peer (R-PG-01) */

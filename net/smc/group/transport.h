@@ -34,17 +34,21 @@ struct smc_group;
 struct sock;
 
 /**
- * struct smc_address - address of a device; fields of other transports are zero
+ * struct smc_address - address of a device, of one mode: that of the candidate or the group
  * @ism: SMC-D
  * @gid: SMC-R: GID of a port
  * @mac: SMC-R: MAC address of the port
  * @vlan: SMC-R: VLAN id of a local port
  */
 struct smc_address {
-	struct smc_ism_gid ism;
-	struct smc_gid gid;
-	u8 mac[6];
-	u16 vlan;
+	union {
+		struct smc_ism_gid ism;
+		struct {
+			struct smc_gid gid;
+			u8 mac[6];
+			u16 vlan;
+		};
+	};
 };
 
 /**

@@ -39,6 +39,8 @@ struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *t
 {
 	struct smc_handshake *hs = kzalloc(sizeof(*hs), smc_handshake_gfp(conn));
 
+	BUILD_BUG_ON(sizeof(*hs) > SZ_1K);	/* the allocator would take, and zero, 2 KiB */
+
 	if (!hs)
 		return NULL;
 	if (conn->role == SMC_CLIENT) {

@@ -56,28 +56,28 @@ enum smc_phase {
  * @pair: client: has the Proposal; server: what it has claimed, or NULL
  * @in_memory: messages go through @pair in place of @tcp
  * @is_offered: client: @pair is offered, and no server has claimed it, as far as is known
+ * @version: format of a Decline: that of the Proposal, later that of the chosen variant
+ * @device: client: index of our device
+ * @is_local: server: the client's connect() takes the steps, see smc_server_leaves_group()
+ * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
  * @since: jiffies when the current wait began
  * @deadline: jiffies when the current wait ends
  * @started: when the handshake began
+ * @in: buffer of the received message; NULL before the first bytes
+ * @room: its size
  * @have: number of bytes received of the peer's next message
  * @header: its header, once SMC_CLC_HEADER_LEN bytes are received
  * @header_error: 0, or the error of an invalid header
- * @in: buffer of the received message; NULL before the first bytes
- * @room: its size
  * @transports: by enum smc_mode; holds a reference to the module; NULL if not registered
  * @candidates: by enum smc_mode: our devices, with a reference each
  * @client: what a client keeps for its later steps
  * @client.accept: the server's Accept
  * @server: what a server keeps for its later steps
- * @server.accept: our Accept
+ * @server.accept: our Accept; until the group is known, with the parameters of a new one
  * @server.choice: what we chose
- * @server.entry: the connection's request to join or form a link group
- * @device: client: index of our device
- * @is_local: server: the client's connect() takes the steps, see smc_server_leaves_group()
- * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
- * @version: format of a Decline: that of the Proposal, later that of the chosen variant
+ * @server.entry: the connection's request to join or form a link group; points to those parameters
  * @reason: enum smc_reason of SMC_FALLBACK
  * @peer_diagnosis: diagnosis in the peer's Decline
  * @error: negative errno of SMC_FAILED
@@ -93,16 +93,20 @@ struct smc_handshake {
 	struct smc_pair *pair;
 	bool in_memory;
 	bool is_offered;
-	enum smc_phase phase;
+	u8 version;
+	u8 device;
+	bool is_local;
+	bool is_doomed;
 	u8 expected;
+	enum smc_phase phase;
 	unsigned long since;
 	unsigned long deadline;
 	ktime_t started;
+	u8 *in;
+	u16 room;
 	u16 have;
 	struct smc_clc_header header;
 	int header_error;
-	u8 *in;
-	u16 room;
 	const struct smc_transport *transports[SMC_MODES];
 	struct smc_candidates candidates[SMC_MODES];
 	union {
@@ -115,10 +119,6 @@ struct smc_handshake {
 			struct smc_group_entry entry;
 		} server;
 	};
-	u8 device;
-	bool is_local;
-	bool is_doomed;
-	u8 version;
 	u32 reason;
 	u32 peer_diagnosis;
 	int error;

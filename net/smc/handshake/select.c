@@ -129,6 +129,13 @@ static bool has_port(const struct smc_local *local, u8 variant)
 	return false;
 }
 
+static void set_peer_port(struct smc_choice *out, const struct smc_gid *gid,
+			  const struct smc_clc_proposal *proposal)
+{
+	out->peer_gid = *gid;
+	memcpy(out->peer_mac, proposal->mac, sizeof(out->peer_mac));
+}
+
 /* V2-ELG-05, V2-ELG-13. SMC-R cannot use the system EID (V2-EID-09) */
 static u32 select_r2(const struct smc_local *local, const struct smc_clc_proposal *proposal,
 		     struct smc_choice *out)
@@ -143,7 +150,7 @@ static u32 select_r2(const struct smc_local *local, const struct smc_clc_proposa
 		return reason;
 	if (smc_gid_is_ipv4(&v2->roce_gid) != local->ipv4)
 		return SMC_REASON_ADDRESS_FAMILY;
-	out->peer_gid = v2->roce_gid;
+	set_peer_port(out, &v2->roce_gid, proposal);
 	return select_port(local, SMC_VARIANT_R2, out);
 }
 
@@ -155,7 +162,7 @@ static u32 select_r1(const struct smc_local *local, const struct smc_clc_proposa
 		return SMC_REASON_NO_RDMA_DEVICE;
 	if (!local->same_subnet)
 		return SMC_REASON_PREFIX;
-	out->peer_gid = proposal->gid;
+	set_peer_port(out, &proposal->gid, proposal);
 	return select_port(local, SMC_VARIANT_R1, out);
 }
 
@@ -211,7 +218,6 @@ static void forget_choice(struct smc_choice *out)
 {
 	memset(&out->eid, 0, sizeof(out->eid));
 	memset(&out->peer, 0, sizeof(out->peer));
-	memset(&out->peer_gid, 0, sizeof(out->peer_gid));
 }
 
 static void set_parameters(const struct smc_local *local, const struct smc_clc_proposal *proposal,
@@ -219,7 +225,6 @@ static void set_parameters(const struct smc_local *local, const struct smc_clc_p
 {
 	const struct smc_clc_proposal_v2 *v2 = &proposal->v2;
 
-	memcpy(out->peer_mac, proposal->mac, sizeof(out->peer_mac));
 	out->features = v2->features;
 	out->release = v2->release < SMC_RELEASE_1 ? v2->release : SMC_RELEASE_1;
 	if (out->release < SMC_RELEASE_1)

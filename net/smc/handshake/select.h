@@ -61,7 +61,7 @@ struct smc_local {
 
 /**
  * struct smc_choice - what the server chose, or the reasons why it chose nothing
- * @variant: one of enum smc_variant, 0 if nothing was chosen
+ * @variant: one of enum smc_variant, 0 if nothing was chosen; decides which other fields are valid
  * @eid: the common EID (version 2)
  * @device: index into smc_local.ism or smc_local.ports
  * @peer: the client's device (SMC-D)
@@ -83,9 +83,13 @@ struct smc_choice {
 	u8 variant;
 	struct smc_eid eid;
 	u8 device;
-	struct smc_ism_gid peer;
-	struct smc_gid peer_gid;
-	u8 peer_mac[6];
+	union {
+		struct smc_ism_gid peer;
+		struct {
+			struct smc_gid peer_gid;
+			u8 peer_mac[6];
+		};
+	};
 	u8 release;
 	u16 features;
 	u8 max_conns;

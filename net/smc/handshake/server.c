@@ -87,22 +87,25 @@ static void describe_group(struct smc_handshake *hs, const struct smc_clc_propos
 	const struct smc_choice *choice = &hs->server.choice;
 	enum smc_mode mode = smc_variant_mode(choice->variant);
 	struct smc_group_entry *entry = &hs->server.entry;
-	struct smc_clc_first_contact *fc = &entry->first_contact;
+	struct smc_clc_first_contact *fc = &hs->server.accept.first_contact;
 	struct smc_group_key *key = &entry->key;
 
 	entry->conn = hs->conn;
+	entry->first_contact = fc;
 	entry->transport = hs->transports[mode];
 	entry->candidate = &hs->candidates[mode].list[choice->device];
 	key->role = SMC_SERVER;
 	key->variant = choice->variant;
 	key->peer_id = proposal->peer_id;
-	key->peer.ism = choice->peer;
-	key->peer.gid = choice->peer_gid;
 	key->local = entry->candidate->address;
 	key->eid = choice->eid;
 	smc_subnet_remote(hs->tcp, &key->remote);
-	if (mode == SMC_MODE_R)
+	if (mode == SMC_MODE_R) {
+		key->peer.gid = choice->peer_gid;
 		memcpy(key->peer.mac, choice->peer_mac, sizeof(key->peer.mac));
+	} else {
+		key->peer.ism = choice->peer;
+	}
 	if (choice->variant & SMC_VARIANTS_V2)
 		smc_handshake_first_contact(choice->release, fc);
 	if (choice->variant == SMC_VARIANT_R2) {
@@ -205,16 +208,16 @@ bool smc_server_leaves_group(const struct smc_handshake *hs)
 	return hs->is_local && hs->server.entry.key.variant & SMC_VARIANTS_R;
 }
 
-/* Version 1 has no extension */
-static void describe_first_contact(struct smc_handshake *hs)
+/* The Accept has the parameters of a new group already. Version 1 has no such extension */
+static void set_first_contact(struct smc_handshake *hs, bool is_first)
 {
 	struct smc_clc_accept *accept = &hs->server.accept;
 
-	accept->is_first_contact = true;
-	if (!(accept->variant & SMC_VARIANTS_V2))
-		return;
-	accept->first_contact = hs->server.entry.first_contact;
-	smc_net_copy_host(sock_net(hs->tcp), accept->first_contact.hostname);
+	accept->is_first_contact = is_first;
+	if (!is_first)
+		memset(&accept->first_contact, 0, sizeof(accept->first_contact));
+	else if (accept->variant & SMC_VARIANTS_V2)
+		smc_net_copy_host(sock_net(hs->tcp), accept->first_contact.hostname);
 }
 
 /**
@@ -238,8 +241,7 @@ enum smc_outcome smc_server_join(struct smc_handshake *hs)
 		return wait_for_group(hs);
 	if (IS_ERR(group))
 		return smc_handshake_decline(hs, NULL, smc_reason_from_errno(PTR_ERR(group)));
-	if (first)
-		describe_first_contact(hs);
+	set_first_contact(hs, first);
 	hs->conn->first_contact = first;
 	hs->conn->other_address = false;
 	err = smc_conn_open(hs->conn, group->transport, group);
