@@ -17,6 +17,8 @@
 #include "close.h"
 #include "conn.h"
 
+#define REAPED_MAX	4	/* connections, perhaps of other users, that a call frees */
+
 static LLIST_HEAD(dead);
 
 static void free_work(struct work_struct *work)
@@ -26,7 +28,12 @@ static void free_work(struct work_struct *work)
 
 static void reap_work(struct work_struct *work)
 {
-	smc_conn_reap();
+	struct smc_conn *conn, *next;
+
+	llist_for_each_entry_safe(conn, next, llist_del_all(&dead), dead) {
+		smc_conn_free(conn);
+		cond_resched();
+	}
 }
 
 static DECLARE_DELAYED_WORK(reaper, reap_work);
@@ -35,8 +42,8 @@ static DECLARE_DELAYED_WORK(reaper, reap_work);
  * smc_conn_free() for callers that cannot sleep.
  *
  * On a synchronous transport the caller runs inside a system call of the peer, most often close().
- * That call frees the connection by smc_conn_reap() before it returns. The delayed work frees the
- * connections of other calls. A timer has no such call.
+ * Usually that call frees the connection by smc_conn_reap() before it returns. The delayed work
+ * frees the connections of other calls. A timer has no such call.
  */
 void smc_conn_free_later(struct smc_conn *conn)
 {
@@ -48,15 +55,30 @@ void smc_conn_free_later(struct smc_conn *conn)
 	queue_delayed_work(smc_wq, &reaper, 1);
 }
 
-/* Free the connections that smc_conn_free_later() has collected. May sleep. */
+/*
+ * Free connections that smc_conn_free_later() has collected. There may be thousands, whose buffers
+ * have to be zeroed: the caller frees some, and a kworker the others. May sleep.
+ */
 void smc_conn_reap(void)
 {
-	struct smc_conn *conn, *next;
+	struct llist_node *first, *last;
+	struct smc_conn *conn;
+	unsigned int i;
 
 	if (llist_empty(&dead))
 		return;
-	llist_for_each_entry_safe(conn, next, llist_del_all(&dead), dead)
+	first = llist_del_all(&dead);
+	for (i = 0; first && i < REAPED_MAX; i++) {
+		conn = llist_entry(first, struct smc_conn, dead);
+		first = first->next;
 		smc_conn_free(conn);
+	}
+	if (!first)
+		return;
+	for (last = first; last->next; last = last->next)
+		;
+	llist_add_batch(first, last, &dead);
+	queue_delayed_work(smc_wq, &reaper, 0);
 }
 
 /* Stop the delayed work. There are no connections any more. May sleep. */
