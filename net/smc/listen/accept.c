@@ -31,16 +31,19 @@ static void stop_listening(struct smc_sock *listener)
 static void end_children(struct smc_sock *listener)
 {
 	struct smc_sock *child;
+	struct mem_cgroup *old;
 	struct sock *sk;
 
 	while ((child = smc_accept_pop_child(listener, false))) {
 		smc_conn_get(&child->conn);
 		sk = child->conn.sk;
 		lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+		old = smc_sock_use_memcg(child);
 		/*
 		 * The client's Confirm may have come: then the child is connected, and is aborted
 		 */
 		smc_connect_step(child);
+		set_active_memcg(old);
 		smc_close_child(child);
 		smc_accept_release_child(listener, child);
 		release_sock(sk);

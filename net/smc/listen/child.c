@@ -7,6 +7,7 @@
 #include <linux/cgroup.h>
 #include <linux/memcontrol.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <net/inet_connection_sock.h>
@@ -534,6 +535,7 @@ int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
 void smc_child_work(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = listener->queue;
+	struct mem_cgroup *old;
 
 	/* An accept() that has the mutex sees it after its steps */
 	WRITE_ONCE(q->incoming, true);
@@ -541,7 +543,9 @@ void smc_child_work(struct smc_sock *listener)
 		smc_sock_queue_work(listener, 1);
 		return;
 	}
+	old = smc_sock_use_memcg(listener);
 	take_due_steps(listener, NULL);
+	set_active_memcg(old);
 	mutex_unlock(&q->step_mutex);
 	if (smc_accept_step_is_due(listener))
 		smc_sock_queue_work(listener, 0);

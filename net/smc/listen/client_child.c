@@ -16,11 +16,46 @@
  * has.
  */
 
+#include <linux/cgroup.h>
+#include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <net/sock.h>
 
 #include "listen.h"
+
+#ifdef CONFIG_MEMCG
+/* As much as a cgroup is charged for a child, or more */
+#define CHILD_PAGES	((SMC_BUFFER_MAX + SZ_32K) >> PAGE_SHIFT)
+
+static bool has_room(struct page_counter *counter)
+{
+	return page_counter_read(counter) + CHILD_PAGES <= READ_ONCE(counter->max);
+}
+
+/*
+ * The memory cgroup of the listening socket pays for the child. At its limit the kernel reclaims
+ * its memory, or kills one of its tasks, before it charges it for more. That is no work for a
+ * client of another cgroup. Charges of others meanwhile are possible, and rare.
+ */
+static bool has_payer_room(const struct smc_sock *listener)
+{
+	struct mem_cgroup *memcg;
+
+	for (memcg = listener->conn.sk->sk_memcg; memcg; memcg = parent_mem_cgroup(memcg)) {
+		if (!has_room(&memcg->memory))
+			return false;
+		if (!cgroup_subsys_on_dfl(memory_cgrp_subsys) && !has_room(&memcg->memsw))
+			return false;
+	}
+	return true;
+}
+#else
+static bool has_payer_room(const struct smc_sock *listener)
+{
+	return true;
+}
+#endif
 
 static struct smc_sock *begin_child(struct smc_sock *listener, struct sock *sk)
 {
@@ -45,7 +80,8 @@ static struct smc_sock *take_child(struct smc_sock *listener, const struct smc_p
 	struct sock *sk;
 
 	/* The kernel may refuse memory to a killed task */
-	if (fatal_signal_pending(current) || !smc_accept_count_in_connect(listener))
+	if (fatal_signal_pending(current) || !has_payer_room(listener) ||
+	    !smc_accept_count_in_connect(listener))
 		return NULL;
 	sk = smc_tcp_queue_take(listener, key);
 	smc_accept_limit_tcp(listener);

@@ -263,10 +263,13 @@ static void take_sock_step(struct smc_sock *smc)
 bool smc_sock_step(struct smc_sock *smc)
 {
 	struct sock *sk = smc->conn.sk;
+	struct mem_cgroup *old;
 
 	if (!smc_sock_lock_if_free(sk))
 		return false;
+	old = smc_sock_use_memcg(smc);
 	take_sock_step(smc);
+	set_active_memcg(old);
 	release_sock(sk);
 	smc_close_if_over(smc);
 	return true;
@@ -287,7 +290,6 @@ static void retry_step_later(struct smc_sock *smc)
 static void run_sock_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, work.work);
-	struct mem_cgroup *old = smc_sock_use_memcg(smc);
 
 	smc_work_forget_throttling();
 	if (smc_sock_state(smc) == SMC_SOCK_LISTEN && !smc_listen_is_over(smc))
@@ -296,7 +298,6 @@ static void run_sock_work(struct work_struct *work)
 		smc->retry_delay = 0;
 	else
 		retry_step_later(smc);
-	set_active_memcg(old);
 	smc_conn_put(&smc->conn);
 }
 

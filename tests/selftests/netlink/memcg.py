@@ -8,6 +8,7 @@ What the sockets of each side cost, as their memory cgroups see it.
 
 import errno
 import os
+import re
 import select
 import signal
 import socket
@@ -313,5 +314,40 @@ def beyond_max():
     accepted_beyond_max('SMC', smc.smc_socket)
 
 
+def takes_child(address, trace):
+    """Does the task that sends the Proposal receive it, too?"""
+    trace.write_text('', encoding='ascii')
+    with connect(address):
+        proposals = re.findall(r'-(\d+) .* smc_clc: .* (sent|received) type=1 ',
+                               trace.read_text(encoding='ascii'))
+    tasks = {end: task for task, end in proposals}
+    return tasks['sent'] == tasks['received']
+
+
+def left_at_limit():
+    """At its limit the kernel reclaims memory of the cgroup: not in the connect() of another one."""
+    def serve():
+        Path('/proc/self/oom_score_adj').write_text('-1000', encoding='ascii')
+        return listen(port)
+
+    port = os.pipe()
+    server = Side(SERVER, serve)
+    server.grown()
+    address = '127.0.0.1', int(os.read(port[0], 8))
+    event, trace = TRACEFS / 'events/smc/smc_clc/enable', TRACEFS / 'trace'
+    limit = SERVER / 'memory.max'
+    event.write_text('1', encoding='ascii')
+    # On a busy machine the kernel leaves packets to ksoftirqd, on top of which no program runs
+    check('with room: connect() takes the child', smc.eventually(lambda: takes_child(address, trace)))
+    limit.write_text('0', encoding='ascii')
+    taken = [takes_child(address, trace) for _ in range(FEW)]
+    limit.write_text('max', encoding='ascii')
+    event.write_text('0', encoding='ascii')
+    equal('without room: connect() leaves the child', taken, [False] * FEW)
+    server.end()
+    for end in port:
+        os.close(end)
+
+
 smc.allow_slow_handshakes()
-run(fresh, reused, tcp, at_limit, beyond_high, beyond_max, by_kworkers)
+run(fresh, reused, tcp, at_limit, beyond_high, beyond_max, left_at_limit, by_kworkers)

@@ -5,8 +5,9 @@
 # socket that has them, also when the work queue allocates them: for children of a listening socket, and
 # for clients that do not wait. The kernel can trace a charge that it
 # refuses at the limit of the cgroup. It does not slow the work queue down for a cgroup beyond
-# memory.high. A server whose cgroup has no memory left gets its connections as over TCP; the OOM killer
-# reports, with a call trace, that it may kill nobody there.
+# memory.high. A server whose cgroup has no memory left gets its connections as over TCP, and no client
+# has to reclaim memory of that cgroup; the OOM killer reports, with a call trace, that it may kill no
+# task there.
 #
 # kernels: stock-6.12 stock-6.1
 # daily: stock-6.12
