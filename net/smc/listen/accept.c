@@ -369,7 +369,7 @@ static struct sock *find_ready_sock(struct smc_sock *listener, long timeo, struc
 
 	*child = NULL;
 	if (is_step_for_caller(listener))
-		err = smc_child_take_steps(listener, &sk);
+		err = smc_listen_take_steps(listener, &sk);
 	if (sk)
 		return sk;
 	/* A call that waits for the first child is woken */

@@ -431,7 +431,7 @@ bool smc_child_tell_accept(struct smc_sock *smc)
  * the work. This is on top of that connect(), which has a reference to @listener. Any context; does
  * not sleep.
  */
-void smc_child_leave_to_client(struct smc_sock *listener)
+void smc_listen_leave_to_client(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = listener->queue;
 	unsigned long flags;
@@ -447,7 +447,7 @@ void smc_child_leave_to_client(struct smc_sock *listener)
  * place for a child, the one that frees a place makes it due. The caller has a reference. Any
  * context; does not sleep.
  */
-void smc_child_check_accept(struct smc_sock *listener)
+void smc_listen_check_accept(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = listener->queue;
 	const void *child;
@@ -515,7 +515,7 @@ static void take_due_steps(struct smc_sock *listener, struct sock **tcp_child)
  *
  * Return: 0, or -ERESTARTSYS after a signal.
  */
-int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
+int smc_listen_take_steps(struct smc_sock *listener, struct sock **tcp_child)
 {
 	int err = mutex_lock_interruptible(&listener->queue->step_mutex);
 
@@ -532,7 +532,7 @@ int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child)
  * The work of a listening socket: take children from TCP's queue, and take
  * due steps. The socket is not locked; the caller has a reference. May sleep, but not for a peer.
  */
-void smc_child_work(struct smc_sock *listener)
+void smc_listen_work(struct smc_sock *listener)
 {
 	struct smc_accept_queue *q = listener->queue;
 	struct mem_cgroup *old;

@@ -50,6 +50,6 @@ void smc_tcp_queue_end(struct smc_sock *listener);
 struct smc_sock *smc_child_create(struct smc_sock *listener, struct sock *sk, bool in_accept);
 void smc_child_fall_back(struct smc_sock *listener, struct sock *sk);
 bool smc_task_may_be_held(const struct task_struct *task);
-int smc_child_take_steps(struct smc_sock *listener, struct sock **tcp_child);
+int smc_listen_take_steps(struct smc_sock *listener, struct sock **tcp_child);
 
 #endif /* _NET_SMC_LISTEN_LISTEN_H */

@@ -274,25 +274,26 @@ static void unpark_child(struct smc_sock *listener, struct smc_sock *child)
 
 /*
  * The peer's next message has not come: park a child whose peer is silent for SILENCE, or for
- * SILENCE_FULL if all places are taken. The socket may be no child; its state is
- * SMC_SOCK_HANDSHAKE, and its lock is held. The caller has read all bytes that have come, because a
- * busy machine does not make a peer silent. Does not sleep.
+ * SILENCE_FULL if all places are taken. The child is in SMC_SOCK_HANDSHAKE, and its lock is held.
+ * The caller has read all bytes that have come, because a busy machine does not make a peer silent.
+ * Does not sleep.
  *
  * Return: jiffies when to test again: when the child may be parked, or at the deadline.
  */
-unsigned long smc_accept_park_silent(struct smc_sock *smc)
+unsigned long smc_accept_park_silent(struct smc_sock *child)
 {
-	unsigned long since = smc->hs->since;
+	struct smc_sock *listener = child->listener;
+	unsigned long since = child->hs->since;
 	unsigned long silence = jiffies - since;
 
-	if (!smc->listener || READ_ONCE(smc->parked))
-		return smc->hs->deadline;
-	if (silence < SILENCE_FULL || (silence < SILENCE && !is_full(smc->listener->queue)))
+	if (READ_ONCE(child->parked))
+		return child->hs->deadline;
+	if (silence < SILENCE_FULL || (silence < SILENCE && !is_full(listener->queue)))
 		return since + clamp(2 * silence, SILENCE_FULL, SILENCE);
-	spin_lock_irq(&smc->listener->queue->lock);
-	park_child(smc->listener->queue, smc, since);
-	unlock_freed_place(smc->listener);
-	return smc->hs->deadline;
+	spin_lock_irq(&listener->queue->lock);
+	park_child(listener->queue, child, since);
+	unlock_freed_place(listener);
+	return child->hs->deadline;
 }
 
 /*

@@ -37,10 +37,10 @@ struct smc_acceptor {
  * @incoming: TCP's queue may have children; also written without @lock
  * @acceptors: accept() calls that wait
  * @accept_steps: accept() takes the steps in place of a kworker. Set when an event finds an
- *	accept() call that waits; cleared by poll(), without @lock, by smc_child_check_accept(), and
- *	when an event finds an accept() call that may be held (smc_task_may_be_held())
+ *	accept() call that waits; cleared by poll(), without @lock, by smc_listen_check_accept(),
+ *	and when an event finds an accept() call that may be held (smc_task_may_be_held())
  * @rounds: how often accept() has taken steps until none was due; @step_mutex
- * @seen_rounds: @rounds when the timer was started, see smc_child_check_accept()
+ * @seen_rounds: @rounds when the timer was started, see smc_listen_check_accept()
  * @seen_child: the first child in TCP's accept queue then, only for comparison
  * @nr: number of @children
  * @serial: number of children that were ever added, or ready after TCP_DEFER_ACCEPT

@@ -12,7 +12,7 @@
 #include "proto.h"
 #include "sock.h"
 
-#define ROUNDS_MAX	4	/* of the steps of both ends that connect() takes */
+#define CHILD_STEPS_MAX	4	/* of a handshake, in one connect() */
 
 /*
  * Wait for the outcome; the lock is released meanwhile. With @is_stepper the caller takes the
@@ -268,7 +268,7 @@ static void step_both_ends(struct smc_sock *smc, struct smc_sock *listener,
 			   const struct smc_pair_key *key)
 {
 	struct sock *sk = smc->conn.sk;
-	unsigned int rounds = ROUNDS_MAX;
+	unsigned int steps = CHILD_STEPS_MAX;
 	struct smc_sock *child;
 
 	release_sock(sk);
@@ -276,7 +276,7 @@ static void step_both_ends(struct smc_sock *smc, struct smc_sock *listener,
 	smc_conn_put(&listener->conn);
 	if (child) {
 		while (step_client(smc) && smc_connect_is_under_way(child) &&
-		       smc_sock_step_is_due(child) && --rounds)
+		       smc_sock_step_is_due(child) && steps--)
 			smc_client_child_step(child);
 		smc_client_child_hand_over(child);
 	}
@@ -309,7 +309,8 @@ static int begin_connect(struct socket *sock, struct sockaddr *addr, int addr_le
 	smc_syn_start_timer(smc);
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (timeo && smc_connect_is_under_way(smc))
-		smc_sock_change_stepper(smc, SMC_STEP_LEAVE);	/* smc_connect_wait() enters */
+		/* A step that is due stays so: smc_connect_wait() enters, and takes it */
+		smc_sock_change_stepper(smc, SMC_STEP_LEAVE);
 	else
 		smc_connect_stop_stepping(smc);
 	err = -EINPROGRESS;		/* also if the outcome is known already, as TCP */

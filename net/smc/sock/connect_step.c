@@ -126,7 +126,8 @@ static void finish_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 void smc_connect_start_timer(struct smc_sock *smc)
 {
 	if (smc->state == SMC_SOCK_HANDSHAKE)
-		smc_conn_start_timer(&smc->conn, smc_accept_park_silent(smc));
+		smc_conn_start_timer(&smc->conn, smc->listener ? smc_accept_park_silent(smc) :
+								 smc->hs->deadline);
 }
 
 /* A system call starts the timer when it goes to sleep, or returns */

@@ -73,7 +73,7 @@ void smc_connect_watch_expect_child(struct smc_connect_watch *watch,
  * Does not sleep.
  *
  * Return: the listening socket in whose queue the child is, with a reference, or NULL. A kworker
- * takes the child after one or two jiffies (smc_child_leave_to_client()), or earlier, with others.
+ * takes the child after one or two jiffies (smc_listen_leave_to_client()), or earlier, with others.
  */
 struct smc_sock *smc_connect_watch_end(struct smc_connect_watch *watch)
 {

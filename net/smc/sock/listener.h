@@ -20,7 +20,7 @@ static inline bool smc_listen_is_over(const struct smc_sock *smc)
 
 /* queue.c */
 void smc_accept_limit_tcp(struct smc_sock *listener);
-unsigned long smc_accept_park_silent(struct smc_sock *smc);
+unsigned long smc_accept_park_silent(struct smc_sock *child);
 void smc_accept_child_done(struct smc_sock *child, enum smc_outcome outcome);
 void smc_accept_end_deferral(struct smc_sock *child);
 void smc_accept_drop_deferred(struct smc_sock *child);
@@ -40,8 +40,8 @@ void smc_client_child_hand_over(struct smc_sock *child);
 /* child.c */
 bool smc_child_is_for_accept(const struct smc_sock *smc);
 bool smc_child_tell_accept(struct smc_sock *smc);
-void smc_child_leave_to_client(struct smc_sock *listener);
-void smc_child_check_accept(struct smc_sock *listener);
-void smc_child_work(struct smc_sock *listener);
+void smc_listen_leave_to_client(struct smc_sock *listener);
+void smc_listen_check_accept(struct smc_sock *listener);
+void smc_listen_work(struct smc_sock *listener);
 
 #endif /* _NET_SMC_SOCK_LISTENER_H */

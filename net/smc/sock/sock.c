@@ -116,7 +116,7 @@ static void queue_listener_step(struct smc_sock *listener)
 
 	smc_accept_limit_tcp(listener);
 	if (!is_over && smc_connect_watch_note_child(listener))
-		smc_child_leave_to_client(listener);
+		smc_listen_leave_to_client(listener);
 	else if (is_over || !smc_child_tell_accept(listener))
 		smc_sock_queue_work(listener, 0);
 }
@@ -293,7 +293,7 @@ static void run_sock_work(struct work_struct *work)
 
 	smc_work_forget_throttling();
 	if (smc_sock_state(smc) == SMC_SOCK_LISTEN && !smc_listen_is_over(smc))
-		smc_child_work(smc);
+		smc_listen_work(smc);
 	else if (smc_sock_step(smc))
 		smc->retry_delay = 0;
 	else
@@ -318,7 +318,7 @@ static void handle_sock_timer(struct timer_list *timer)
 		smc_sock_event(smc);
 		break;
 	case SMC_SOCK_LISTEN:
-		smc_child_check_accept(smc);
+		smc_listen_check_accept(smc);
 		break;
 	case SMC_SOCK_ACTIVE:
 		smc_accept_end_deferral(smc);

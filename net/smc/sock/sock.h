@@ -275,6 +275,7 @@ void smc_create_unregister(void);
 void smc_create_exit(void);
 
 /* syn_option.c */
+bool smc_syn_may_give_away(const struct sock *listener);
 u32 smc_syn_child_reason(const struct sock *sk, const struct sock *listener);
 u32 smc_syn_client_reason(const struct smc_sock *smc);
 void smc_syn_start_timer(struct smc_sock *smc);

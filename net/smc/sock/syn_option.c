@@ -21,7 +21,7 @@
  * socket sends the SYN-ACK, and the child inherits syn_smc of the other: no field tells whether
  * the SYN-ACK had the option. Any context.
  */
-static bool may_give_away(const struct sock *listener)
+bool smc_syn_may_give_away(const struct sock *listener)
 {
 	const struct sock_reuseport *group;
 	const struct bpf_prog *prog;
@@ -48,7 +48,7 @@ static bool may_give_away(const struct sock *listener)
  */
 u32 smc_syn_child_reason(const struct sock *sk, const struct sock *listener)
 {
-	if (may_give_away(listener))
+	if (smc_syn_may_give_away(listener))
 		return SMC_REASON_OPTION;
 	return tcp_sk(sk)->syn_smc ? SMC_REASON_NONE : SMC_REASON_PEER_NO_SMC;
 }
@@ -158,23 +158,29 @@ static bool claims_offers(const struct sock *sk)
 	       !READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
 }
 
-/*
- * A kernel service that has taken the socket gets TCP connections. TCP calls this for each SYN with
- * the option.
- */
-static bool is_handshake_congested(const struct sock *sk)
+/* A kernel service that has taken the socket gets TCP connections */
+static bool is_handshake_congested(const struct sock *sk, const struct smc_sock *smc)
 {
-	struct smc_sock *smc;
-	bool congested;
+	return smc_sock_is_taken(sk) || smc_syn_may_give_away(sk) ||
+	       (smc && has_too_many_children(smc));
+}
+
+/*
+ * A SYN with the option has reached a listening socket: TCP calls this. A client in this kernel
+ * learns of it. Return: whether the SYN-ACK has no option.
+ */
+static bool handle_syn(const struct sock *sk)
+{
+	const struct smc_sock *smc;
+	bool is_refused;
 
 	rcu_read_lock();
 	smc = smc_sk(sk);
-	congested = smc_sock_is_taken(sk) || may_give_away(sk) ||
-		    (smc && has_too_many_children(smc));
-	if (smc && !congested && claims_offers(sk))
+	is_refused = is_handshake_congested(sk, smc);
+	if (smc && !is_refused && claims_offers(sk))
 		smc_connect_watch_note_listener();
 	rcu_read_unlock();
-	return congested;
+	return is_refused;
 }
 
 /*
@@ -191,7 +197,7 @@ void smc_syn_offer(struct smc_sock *smc)
 
 	tcp_sk(sk)->syn_smc = 1;
 	smc->is_syn_unanswered = false;
-	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, is_handshake_congested);
+	WRITE_ONCE(tcp_sk(sk)->smc_hs_congested, handle_syn);
 	smc_syn_delay_acks(smc);
 }
 
