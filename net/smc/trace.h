@@ -77,35 +77,41 @@ DEFINE_EVENT(smc_message, smc_rx_recvmsg,
 	TP_ARGS(sk, len, device)
 );
 
-/* A CLC message, through TCP or through memory; the type is an enum smc_clc_type */
+/* A CLC message, through TCP or through memory */
 TRACE_EVENT(smc_clc,
 	TP_PROTO(const struct sock *sk, bool sent, u8 type, bool memory),
 	TP_ARGS(sk, sent, type, memory),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
+		__field(u64, net_cookie)
 		__field(bool, sent)
 		__field(u8, type)
 		__field(bool, memory)
 	),
 	TP_fast_assign(
 		__entry->sk = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
 		__entry->sent = sent;
 		__entry->type = type;
 		__entry->memory = memory;
 	),
-	TP_printk("sk=%p %s type=%u memory=%u", __entry->sk,
-		  __entry->sent ? "sent" : "received", __entry->type, __entry->memory)
+	TP_printk("sk=%p net=%llu %s type=%u (%s) memory=%u", __entry->sk, __entry->net_cookie,
+		  __entry->sent ? "sent" : "received", __entry->type,
+		  __print_symbolic(__entry->type, { 1, "Proposal" }, { 2, "Accept" },
+				   { 3, "Confirm" }, { 4, "Decline" }),
+		  __entry->memory)
 );
 
-/* End of a handshake; the outcome is an enum smc_outcome */
+/* End of a handshake; @memory: its last messages went through memory */
 TRACE_EVENT(smc_handshake,
-	TP_PROTO(const struct sock *sk, u8 role, u8 outcome, u32 reason, s64 us),
-	TP_ARGS(sk, role, outcome, reason, us),
+	TP_PROTO(const struct sock *sk, u8 role, u8 outcome, u32 reason, s64 us, bool memory),
+	TP_ARGS(sk, role, outcome, reason, us, memory),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
 		__field(u64, net_cookie)
 		__field(u8, role)
 		__field(u8, outcome)
+		__field(bool, memory)
 		__field(u32, reason)
 		__field(s64, us)
 	),
@@ -114,14 +120,15 @@ TRACE_EVENT(smc_handshake,
 		__entry->net_cookie = sock_net(sk)->net_cookie;
 		__entry->role = role;
 		__entry->outcome = outcome;
+		__entry->memory = memory;
 		__entry->reason = reason;
 		__entry->us = us;
 	),
-	TP_printk("sk=%p net=%llu role=%s outcome=%s reason=%#x us=%lld", __entry->sk,
+	TP_printk("sk=%p net=%llu role=%s outcome=%s reason=%#x us=%lld memory=%u", __entry->sk,
 		  __entry->net_cookie, __entry->role ? "server" : "client",
 		  __print_symbolic(__entry->outcome, { 0, "pending" }, { 1, "smc" },
 				   { 2, "fallback" }, { 3, "failed" }),
-		  __entry->reason, __entry->us)
+		  __entry->reason, __entry->us, __entry->memory)
 );
 
 /* A link group accepts new connections, or does not any more */

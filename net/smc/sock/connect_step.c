@@ -102,7 +102,7 @@ static void finish_handshake(struct smc_sock *smc, enum smc_outcome outcome)
 	struct sock *sk = smc->conn.sk;
 	int error = hs->error;
 
-	trace_smc_handshake(sk, smc->conn.role, outcome, reason, us);
+	trace_smc_handshake(sk, smc->conn.role, outcome, reason, us, hs->in_memory);
 	if (outcome == SMC_CONNECTED)
 		smc_stats_handshake_took(smc->conn.sn->stats, us);
 	free_handshake(smc);

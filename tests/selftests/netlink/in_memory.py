@@ -28,7 +28,7 @@ TRACEFS, CGROUP, CLIENT, SERVER = sys.argv[1:]
 EVENT = Path(TRACEFS) / 'events/smc/smc_clc'
 TRACE = Path(TRACEFS) / 'trace'
 TRACING = Path(TRACEFS) / 'tracing_on'
-MESSAGE = re.compile(r'smc_clc: sk=[0-9a-f]+ (sent|received) type=(\d) memory=([01])')
+MESSAGE = re.compile(r'smc_clc: sk=[0-9a-f]+ net=\d+ (sent|received) type=(\d) .* memory=([01])')
 PROPOSAL, ACCEPT, CONFIRM, DECLINE = range(1, 5)
 MEMORY, STREAM = 1, 0
 # On a busy machine the kernel leaves packets to ksoftirqd, on top of which no program runs

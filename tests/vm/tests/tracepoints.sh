@@ -78,10 +78,10 @@ try:
 except ConnectionResetError:
     pass
 p.close()"
-check "Proposal sent" traced 'smc_clc: sk=[0-9a-f]+ sent type=1'
-check "Proposal received" traced 'smc_clc: sk=[0-9a-f]+ received type=1'
-check "Accept received" traced 'smc_clc: sk=[0-9a-f]+ received type=2'
-check "Confirm received" traced 'smc_clc: sk=[0-9a-f]+ received type=3'
+check "Proposal sent" traced 'smc_clc: sk=[0-9a-f]+ net=[0-9]+ sent type=1'
+check "Proposal received" traced 'smc_clc: sk=[0-9a-f]+ net=[0-9]+ received type=1'
+check "Accept received" traced 'smc_clc: sk=[0-9a-f]+ net=[0-9]+ received type=2'
+check "Confirm received" traced 'smc_clc: sk=[0-9a-f]+ net=[0-9]+ received type=3'
 check "end of the client's handshake" \
 	traced 'smc_handshake: sk=[0-9a-f]+ net=[0-9]+ role=client outcome=smc reason=0(x0)? us=[0-9]+'
 check "end of the server's" traced 'smc_handshake: .* role=server outcome=smc'
