@@ -19,6 +19,8 @@ static struct smc_conn ends[2];
 static int told[2];
 static const struct smc_pair_key key = { 0xfffffff0, 7 };
 
+enum { LISTENER = 3, OTHER };
+
 static void count_progress(struct smc_conn *conn)
 {
 	told[conn - ends]++;
@@ -72,11 +74,17 @@ static struct smc_pair *create(struct kunit *test)
 	return pair;
 }
 
+static void offer_to_listener(struct smc_pair *pair, const struct smc_pair_key *its_key)
+{
+	smc_pair_offer(pair, its_key);
+	smc_pair_bind(pair, LISTENER);
+}
+
 static struct smc_pair *offer(struct kunit *test)
 {
 	struct smc_pair *pair = create(test);
 
-	smc_pair_offer(pair, &key);
+	offer_to_listener(pair, &key);
 	return pair;
 }
 
@@ -84,7 +92,7 @@ static struct smc_pair *offer_and_claim(struct kunit *test)
 {
 	struct smc_pair *pair = offer(test);
 
-	KUNIT_ASSERT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key), pair);
+	KUNIT_ASSERT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER), pair);
 	return pair;
 }
 
@@ -138,7 +146,7 @@ static void pair_never_offered(struct kunit *test)
 {
 	struct smc_pair *pair = create(test);
 
-	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER));
 	smc_pair_leave(pair, SMC_CLIENT);
 	expect_told(test, 0, 0);
 	expect_nothing_left(test);
@@ -149,7 +157,7 @@ static void pair_withdrawn(struct kunit *test)
 	struct smc_pair *pair = offer(test);
 
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pair));
-	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER));
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pair));
 	smc_pair_leave(pair, SMC_CLIENT);
 	expect_nothing_left(test);
@@ -166,12 +174,29 @@ static void pair_claimed_once(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(others); i++)
-		KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &others[i]));
-	KUNIT_EXPECT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key), pair);
-	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key));
+		KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &others[i], LISTENER));
+	KUNIT_EXPECT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER), pair);
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER));
 	smc_pair_leave(pair, SMC_SERVER);
 	expect_told(test, 1, 0);
 	smc_pair_leave(pair, SMC_CLIENT);
+	expect_nothing_left(test);
+}
+
+/* The sequence numbers of a connection are no secret: only one listening socket has its child */
+static void pair_for_one_listener(struct kunit *test)
+{
+	struct smc_pair *pair = create(test);
+
+	smc_pair_offer(pair, &key);
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER));
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, 0));
+	smc_pair_bind(pair, LISTENER);
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, OTHER));
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &key, 0));
+	KUNIT_EXPECT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER), pair);
+	smc_pair_leave(pair, SMC_CLIENT);
+	smc_pair_leave(pair, SMC_SERVER);
 	expect_nothing_left(test);
 }
 
@@ -261,8 +286,8 @@ static void pair_whole_messages(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	make(proposal, ALL, SMC_MAX_PREFIXES, SMC_MAX_UEIDS, true, SMC_MAX_ISM_ENTRIES);
 	proposal->proposal.version = 2;
-	smc_pair_offer(pair, &key);
-	KUNIT_ASSERT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key), pair);
+	offer_to_listener(pair, &key);
+	KUNIT_ASSERT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &key, LISTENER), pair);
 	KUNIT_EXPECT_EQ(test, smc_pair_receive(pair, SMC_SERVER, &msg[1]), 0);
 	KUNIT_EXPECT_MEMEQ(test, &msg[1], proposal, sizeof(*proposal));
 
@@ -308,21 +333,22 @@ static void pair_many_offers(struct kunit *test)
 	for (i = 0; i < nr; i++) {
 		other.server = i;
 		pairs[i] = create(test);
-		smc_pair_offer(pairs[i], &other);
+		offer_to_listener(pairs[i], &other);
 	}
 	KUNIT_EXPECT_EQ(test, live, nr);
 	/* One more: the oldest one goes */
 	last = offer(test);
 	KUNIT_EXPECT_EQ(test, nr_offers, nr);
 	other.server = 0;
-	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &other));
+	KUNIT_EXPECT_NULL(test, smc_pair_claim(&ends[SMC_SERVER], &other, LISTENER));
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(pairs[0]));
 	smc_pair_leave(pairs[0], SMC_CLIENT);
 	KUNIT_EXPECT_TRUE(test, smc_pair_withdraw(last));
 	smc_pair_leave(last, SMC_CLIENT);
 	for (i = 1; i < nr; i++) {
 		other.server = i;
-		KUNIT_EXPECT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &other), pairs[i]);
+		KUNIT_EXPECT_PTR_EQ(test, smc_pair_claim(&ends[SMC_SERVER], &other, LISTENER),
+				    pairs[i]);
 		smc_pair_leave(pairs[i], SMC_CLIENT);
 		smc_pair_leave(pairs[i], SMC_SERVER);
 	}
@@ -334,6 +360,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(pair_never_offered),
 	KUNIT_CASE(pair_withdrawn),
 	KUNIT_CASE(pair_claimed_once),
+	KUNIT_CASE(pair_for_one_listener),
 	KUNIT_CASE(pair_client_leaves_at_once),
 	KUNIT_CASE(pair_server_leaves),
 	KUNIT_CASE(pair_server_declines),

@@ -81,7 +81,7 @@ static void teardown(struct kunit *test)
 	kvfree(test->priv);
 }
 
-static struct smc_pair_key get_key(unsigned int i)
+static struct smc_pair_key get_connection_key(unsigned int i)
 {
 	return (struct smc_pair_key){ .client = 1000 * i, .server = 8 };
 }
@@ -90,14 +90,8 @@ static struct smc_pair_key get_key(unsigned int i)
 static void expect_by_key(struct kunit *test, unsigned int i, unsigned int found)
 {
 	struct fixture *f = test->priv;
-	struct smc_pair_key key = get_key(i);
-	unsigned long flags;
-	bool has;
+	struct smc_pair_key key = get_connection_key(i);
 
-	local_irq_save(flags);
-	has = smc_tcp_queue_has(&f->listener, &key);
-	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, has, found != NO_CHILD);
 	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_queue_take(&f->listener, &key), get_child(f, found));
 	if (found != NO_CHILD)
 		KUNIT_EXPECT_EQ(test, refcount_read(&get_req(f, found)->rsk_refcnt), 1);
@@ -180,10 +174,43 @@ static void tcp_queue_too_far(struct kunit *test)
 	expect_by_key(test, SEARCHED_MAX, SEARCHED_MAX);
 }
 
+/* Is the child of connection @i the last one that came into the queue, and is it still there? */
+static void expect_got(struct kunit *test, unsigned int i, bool got, bool is_queued)
+{
+	struct fixture *f = test->priv;
+	struct smc_pair_key key = get_connection_key(i);
+	unsigned long flags;
+	bool was_queued;
+
+	local_irq_save(flags);
+	KUNIT_EXPECT_EQ(test, smc_tcp_queue_got(&f->listener, &key, &was_queued), got);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, was_queued, is_queued);
+}
+
+/* An older child with the same key is another one, also if it was the last one to be taken */
+static void tcp_queue_got_last(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	expect_got(test, CHILDREN - 1, true, true);
+	expect_got(test, CHILDREN - 2, false, true);
+	expect_got(test, 0, false, true);
+	drop_first(test, 1);
+	expect_got(test, CHILDREN - 2, false, true);
+	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_queue_take(&f->listener, NULL),
+			    get_child(f, CHILDREN - 1));
+	expect_got(test, CHILDREN - 1, true, false);
+	expect_got(test, CHILDREN - 2, false, false);
+	add(f, 0);
+	expect_got(test, CHILDREN - 1, false, true);
+	expect_got(test, 0, true, true);
+}
+
 static void tcp_queue_other_key(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct smc_pair_key key = get_key(2);
+	struct smc_pair_key key = get_connection_key(2);
 
 	key.server++;
 	KUNIT_EXPECT_NULL(test, smc_tcp_queue_take(&f->listener, &key));
@@ -195,7 +222,7 @@ static void tcp_queue_other_key(struct kunit *test)
 static void tcp_queue_ended(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct smc_pair_key key = get_key(1);
+	struct smc_pair_key key = get_connection_key(1);
 
 	f->queue.ended = true;
 	smc_tcp_queue_end(&f->listener);
@@ -221,6 +248,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(tcp_queue_last),
 	KUNIT_CASE(tcp_queue_only),
 	KUNIT_CASE(tcp_queue_too_far),
+	KUNIT_CASE(tcp_queue_got_last),
 	KUNIT_CASE(tcp_queue_other_key),
 	KUNIT_CASE(tcp_queue_ended),
 	KUNIT_CASE(tcp_queue_fast_open),

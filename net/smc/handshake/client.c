@@ -155,14 +155,13 @@ static enum smc_outcome send_proposal(struct smc_handshake *hs)
 /**
  * smc_client_propose() - send the Proposal, or offer it in memory
  * @hs: the handshake
- * @may_offer: it may be offered in memory
  *
  * No group or buffer is allocated yet (R-CLC-20). A client that has nothing to offer sends a
  * Decline instead of the Proposal (R-CLC-29).
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
+enum smc_outcome smc_client_propose(struct smc_handshake *hs)
 {
 	struct smc_clc *msg = smc_pair_proposal(hs->pair);
 	struct smc_local local __uninitialized;
@@ -180,7 +179,7 @@ enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer)
 
 	hs->version = msg->proposal.version;
 	smc_handshake_expect(hs, SMC_CLC_ACCEPT);
-	hs->is_offered = may_offer && offer_in_memory(hs);
+	hs->is_offered = hs->may_offer && offer_in_memory(hs);
 	if (!hs->is_offered)
 		return send_proposal(hs);
 	hs->deadline = jiffies + OFFER_TIME;

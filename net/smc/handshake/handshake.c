@@ -572,7 +572,8 @@ static enum smc_outcome run_step(struct smc_handshake *hs, bool *more)
 
 /*
  * The sequence numbers of the first bytes of both ends, as long as none is sent. Within this kernel
- * only the two ends of one TCP connection have the same ones, unless a peer has chosen its own.
+ * only the two ends of one TCP connection have the same ones, unless a peer has chosen its own: so
+ * see smc_pair_bind(), too.
  */
 struct smc_pair_key smc_handshake_pair_key(const struct smc_conn *conn)
 {
@@ -588,18 +589,17 @@ struct smc_pair_key smc_handshake_pair_key(const struct smc_conn *conn)
 /**
  * smc_handshake_start() - start the handshake: TCP is connected, and both SYNs announced SMC
  * @hs: the handshake
- * @is_local: the client's connect() takes the steps. Client: the server is probably in this kernel
+ * @listener: number of the listening socket whose child it is; 0: none
  *
  * The socket lock is held. May sleep, but does not wait for the peer.
  *
  * Return: the new state of the handshake.
  */
-enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool is_local)
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs, u64 listener)
 {
 	if (hs->conn->role == SMC_CLIENT)
-		return smc_client_propose(hs, is_local);
-	hs->is_local = is_local;
-	smc_server_claim(hs);
+		return smc_client_propose(hs);
+	smc_server_claim(hs, listener);
 	return smc_handshake_expect(hs, SMC_CLC_PROPOSAL);
 }
 

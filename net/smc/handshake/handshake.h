@@ -58,7 +58,8 @@ enum smc_phase {
  * @is_offered: client: @pair is offered, and no server has claimed it, as far as is known
  * @version: format of a Decline: that of the Proposal, later that of the chosen variant
  * @device: client: index of our device
- * @is_local: server: the client's connect() takes the steps, see smc_server_leaves_group()
+ * @may_offer: client: the Proposal may be offered in memory
+ * @stepped_by_client: server: the client's connect() takes the steps, see smc_server_leaves_group()
  * @is_doomed: client: the link does not work; the handshake waits for the server's Decline
  * @phase: what it waits for
  * @expected: enum smc_clc_type of the peer's next message
@@ -95,7 +96,8 @@ struct smc_handshake {
 	bool is_offered;
 	u8 version;
 	u8 device;
-	bool is_local;
+	bool may_offer;
+	bool stepped_by_client;
 	bool is_doomed;
 	u8 expected;
 	enum smc_phase phase;
@@ -128,7 +130,7 @@ struct smc_handshake {
 struct smc_handshake *smc_handshake_create(struct smc_conn *conn, struct sock *tcp);
 gfp_t smc_handshake_gfp(const struct smc_conn *conn);
 void smc_handshake_free(struct smc_handshake *hs);
-enum smc_outcome smc_handshake_start(struct smc_handshake *hs, bool is_local);
+enum smc_outcome smc_handshake_start(struct smc_handshake *hs, u64 listener);
 enum smc_outcome smc_handshake_step(struct smc_handshake *hs);
 enum smc_outcome smc_client_withdraw(struct smc_handshake *hs);
 
@@ -167,13 +169,13 @@ int smc_handshake_write(struct sock *sk, const void *buf, size_t len);
 
 /* client.c, server.c: one function for each message or answer that can arrive */
 bool smc_client_syns_crossed(const struct sock *tcp);
-enum smc_outcome smc_client_propose(struct smc_handshake *hs, bool may_offer);
+enum smc_outcome smc_client_propose(struct smc_handshake *hs);
 bool smc_client_offer_is_over(const struct smc_handshake *hs);
 void smc_client_note_claim(struct smc_handshake *hs);
 enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_clc_accept *accept);
 enum smc_outcome smc_client_resolved(struct smc_handshake *hs);
 enum smc_outcome smc_client_opened(struct smc_handshake *hs);
-void smc_server_claim(struct smc_handshake *hs);
+void smc_server_claim(struct smc_handshake *hs, u64 listener);
 enum smc_outcome smc_server_proposed(struct smc_handshake *hs,
 				     const struct smc_clc_proposal *proposal);
 bool smc_server_leaves_group(const struct smc_handshake *hs);

@@ -9,6 +9,10 @@
  * pair. Otherwise the client takes the offer back, and sends the Proposal through TCP. The lock of
  * the table decides between the two.
  *
+ * A user who learns both numbers can make a connection with the same ones in a namespace of its
+ * own. So an offer is for one listening socket: the one in whose queue TCP puts the child on top of
+ * the client's connect().
+ *
  * A message is what the receiver's parser would make of it, had it come through TCP: the sender
  * sets no field that the message does not carry. Each end has room for one message: it is the
  * other end's turn until that has read it. Only a Decline may follow a message that was not read,
@@ -44,11 +48,13 @@ struct pair_end {
 };
 
 /**
- * struct smc_pair - the two ends of a TCP connection, if both are in this kernel
+ * struct smc_pair - the Proposal of a client, and the two ends if the server is in this kernel
  * @node: node in the table, while the Proposal is offered; table_lock
  * @offer: entry of the list of offers, likewise
  * @is_claimed: a server has claimed the offer; table_lock
  * @key: by what the server finds it
+ * @listener: number of the listening socket whose child may claim it; 0: none. Written on top of
+ *	the client's task, without a lock
  * @refs: each end has a reference
  * @lock: protects @end once the pair is offered; no other lock is taken inside it
  * @end: by enum smc_role. The client reads the message to the server, which it has written, without
@@ -59,6 +65,7 @@ struct smc_pair {
 	struct list_head offer;
 	bool is_claimed;
 	struct smc_pair_key key;
+	u64 listener;
 	refcount_t refs;
 	spinlock_t lock;	/* see above */
 	struct pair_end end[2];
@@ -78,11 +85,6 @@ static enum smc_role get_other_role(enum smc_role role)
 static struct hlist_head *find_bucket(const struct smc_pair_key *key)
 {
 	return &table[hash_32(jhash_2words(key->client, key->server, secret), TABLE_BITS)];
-}
-
-static bool keys_match(const struct smc_pair_key *a, const struct smc_pair_key *b)
-{
-	return a->client == b->client && a->server == b->server;
 }
 
 static void put_pair(struct smc_pair *pair)
@@ -191,8 +193,8 @@ struct smc_clc *smc_pair_proposal(struct smc_pair *pair)
  * @pair: the pair, with the Proposal
  * @key: of the client's TCP connection
  *
- * The caller lets TCP connect the server, and withdraws the offer if no server claims it in time.
- * Process context; does not sleep.
+ * No server can claim it before smc_pair_bind(). The caller lets TCP connect the server, and
+ * withdraws the offer if no server claims it in time. Process context; does not sleep.
  */
 void smc_pair_offer(struct smc_pair *pair, const struct smc_pair_key *key)
 {
@@ -203,8 +205,27 @@ void smc_pair_offer(struct smc_pair *pair, const struct smc_pair_key *key)
 	spin_unlock(&table_lock);
 }
 
+/**
+ * smc_pair_bind() - choose the listening socket whose child may claim the offer
+ * @pair: the pair
+ * @listener: its number
+ *
+ * TCP has created a child of it for this client, and still holds the spin lock of the child, which
+ * a claim needs. The client has not left the pair. Any context; does not sleep.
+ */
+void smc_pair_bind(struct smc_pair *pair, u64 listener)
+{
+	WRITE_ONCE(pair->listener, listener);
+}
+
+static bool is_for_child(const struct smc_pair *pair, const struct smc_pair_key *key, u64 listener)
+{
+	return smc_pair_keys_match(&pair->key, key) && listener &&
+	       READ_ONCE(pair->listener) == listener;
+}
+
 /* Return: the pair, with a reference, or NULL */
-static struct smc_pair *take_offer(const struct smc_pair_key *key)
+static struct smc_pair *take_offer(const struct smc_pair_key *key, u64 listener)
 {
 	struct hlist_head *bucket = find_bucket(key);
 	struct smc_pair *pair;
@@ -214,7 +235,7 @@ static struct smc_pair *take_offer(const struct smc_pair_key *key)
 		return NULL;
 	spin_lock(&table_lock);
 	hlist_for_each_entry(pair, bucket, node) {
-		if (!keys_match(&pair->key, key))
+		if (!is_for_child(pair, key, listener))
 			continue;
 		remove_offer(pair);
 		pair->is_claimed = true;
@@ -230,14 +251,16 @@ static struct smc_pair *take_offer(const struct smc_pair_key *key)
  * smc_pair_claim() - claim the offer of the client
  * @server: the server's connection
  * @key: of its TCP connection
+ * @listener: number of the listening socket whose child it is
  *
  * Process context; does not sleep.
  *
  * Return: the pair, which the server leaves with smc_pair_leave(), or NULL if there is no offer.
  */
-struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_key *key)
+struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_key *key,
+				u64 listener)
 {
-	struct smc_pair *pair = take_offer(key);
+	struct smc_pair *pair = take_offer(key, listener);
 
 	if (!pair)
 		return NULL;
@@ -357,7 +380,7 @@ void smc_pair_leave(struct smc_pair *pair, enum smc_role role)
 	put_pair(pair);
 }
 
-/* Choose how the table is sorted */
+/* Draw the secret of the table, before there are connections */
 void __init smc_pair_init(void)
 {
 	secret = get_random_u32();

@@ -5,6 +5,7 @@
  *	client			server
  *	smc_pair_create()
  *	smc_pair_offer()				the Proposal
+ *	smc_pair_bind()					to the server's listening socket
  *				smc_pair_claim()
  *	smc_pair_withdraw()				unless a server has claimed it
  *	smc_pair_receive()	smc_pair_send()		Accept, Decline
@@ -33,10 +34,17 @@ struct smc_pair_key {
 	u32 server;
 };
 
+static inline bool smc_pair_keys_match(const struct smc_pair_key *a, const struct smc_pair_key *b)
+{
+	return a->client == b->client && a->server == b->server;
+}
+
 struct smc_pair *smc_pair_create(struct smc_conn *client);
 struct smc_clc *smc_pair_proposal(struct smc_pair *pair);
 void smc_pair_offer(struct smc_pair *pair, const struct smc_pair_key *key);
-struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_key *key);
+void smc_pair_bind(struct smc_pair *pair, u64 listener);
+struct smc_pair *smc_pair_claim(struct smc_conn *server, const struct smc_pair_key *key,
+				u64 listener);
 bool smc_pair_withdraw(struct smc_pair *pair);
 int smc_pair_send(struct smc_pair *pair, enum smc_role from, const struct smc_clc *msg);
 int smc_pair_receive(struct smc_pair *pair, enum smc_role to, struct smc_clc *msg);

@@ -16,12 +16,12 @@
 #include "handshake.h"
 
 /* Is the client in this kernel, and has it offered its Proposal in memory? */
-void smc_server_claim(struct smc_handshake *hs)
+void smc_server_claim(struct smc_handshake *hs, u64 listener)
 {
 	const struct smc_pair_key key = smc_handshake_pair_key(hs->conn);
 
 	if (READ_ONCE(hs->conn->sn->knobs.handshake_in_memory))
-		hs->pair = smc_pair_claim(hs->conn, &key);
+		hs->pair = smc_pair_claim(hs->conn, &key, listener);
 	if (!hs->pair)
 		return;
 	hs->in_memory = true;
@@ -205,7 +205,7 @@ static enum smc_outcome wait_for_group(struct smc_handshake *hs)
  */
 bool smc_server_leaves_group(const struct smc_handshake *hs)
 {
-	return hs->is_local && hs->server.entry.key.variant & SMC_VARIANTS_R;
+	return hs->stepped_by_client && hs->server.entry.key.variant & SMC_VARIANTS_R;
 }
 
 /* The Accept has the parameters of a new group already. Version 1 has no such extension */

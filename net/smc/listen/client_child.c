@@ -66,7 +66,7 @@ static struct smc_sock *begin_child(struct smc_sock *listener, struct sock *sk)
 		smc_conn_get(&listener->conn);
 		WRITE_ONCE(child->listener, listener);
 		smc_sock_change_stepper(child, SMC_STEP_ENTER);
-		child->is_local = true;
+		child->stepped_by_client = true;
 		smc_connect_step(child);
 		release_sock(sk);
 	}
@@ -137,7 +137,7 @@ static bool queue_child(struct smc_sock *listener, struct smc_sock *child)
 	while (lock_sock_fast(sk))	/* another task has owned the sock: ss -K, for example */
 		unlock_sock_fast(sk, true);
 	if (child->hs)
-		child->hs->is_local = false;
+		child->hs->stepped_by_client = false;
 	is_queued = child->state != SMC_SOCK_CLOSED && !smc_accept_is_reset_deferred(child) &&
 		    smc_accept_add_child(listener, child);
 	if (is_queued && !smc_connect_is_under_way(child))

@@ -134,6 +134,7 @@ void smc_accept_set_backlog(struct smc_sock *listener, int backlog)
  */
 int smc_accept_create_queue(struct smc_sock *smc)
 {
+	static atomic64_t last_number;
 	struct smc_accept_queue *q;
 
 	if (smc->queue)
@@ -147,6 +148,7 @@ int smc_accept_create_queue(struct smc_sock *smc)
 	q->ready = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&q->due);
 	INIT_LIST_HEAD(&q->acceptors);
+	q->number = atomic64_inc_return(&last_number);
 	WRITE_ONCE(smc->queue, q);
 	return 0;
 }

@@ -33,9 +33,19 @@ static struct sock *get_sock(struct request_sock_queue *queue, struct request_so
 	return sk;
 }
 
+static struct smc_pair_key get_key(const struct request_sock *req)
+{
+	return (struct smc_pair_key){
+		.client = tcp_rsk(req)->rcv_isn + 1,
+		.server = tcp_rsk(req)->snt_isn + 1,
+	};
+}
+
 static bool has_key(const struct request_sock *req, const struct smc_pair_key *key)
 {
-	return tcp_rsk(req)->rcv_isn + 1 == key->client && tcp_rsk(req)->snt_isn + 1 == key->server;
+	const struct smc_pair_key its = get_key(req);
+
+	return smc_pair_keys_match(key, &its);
 }
 
 /*
@@ -90,8 +100,10 @@ struct sock *smc_tcp_queue_take(struct smc_sock *listener, const struct smc_pair
 	/* A child of a later listening socket is added under this lock, and after that */
 	if (!READ_ONCE(listener->queue->ended))
 		req = unlink_request(queue, key);
-	if (req)
+	if (req) {
 		sk_acceptq_removed(sk);
+		listener->queue->taken = get_key(req);
+	}
 	spin_unlock_bh(&queue->rskq_lock);
 	return req ? get_sock(queue, req) : NULL;
 }
@@ -105,16 +117,20 @@ void smc_tcp_queue_end(struct smc_sock *listener)
 	spin_unlock_bh(&queue->rskq_lock);
 }
 
-/* Would smc_tcp_queue_take() find the child of this connection? Interrupts are off. */
-bool smc_tcp_queue_has(const struct smc_sock *listener, const struct smc_pair_key *key)
+/*
+ * Is the child of this connection the last one that TCP has put into the queue? Then another task
+ * may have taken it, but if @is_queued is set, none had. Interrupts are off.
+ */
+bool smc_tcp_queue_got(const struct smc_sock *listener, const struct smc_pair_key *key,
+		       bool *is_queued)
 {
 	struct request_sock_queue *queue = &inet_csk(listener->conn.sk)->icsk_accept_queue;
-	struct request_sock *prev;
-	bool found;
+	struct smc_pair_key last;
 
 	lockdep_assert_irqs_disabled();
 	spin_lock(&queue->rskq_lock);
-	found = find_request(queue, key, &prev);
+	*is_queued = queue->rskq_accept_head;
+	last = *is_queued ? get_key(queue->rskq_accept_tail) : listener->queue->taken;
 	spin_unlock(&queue->rskq_lock);
-	return found;
+	return smc_pair_keys_match(key, &last);
 }

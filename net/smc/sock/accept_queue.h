@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
+#include "../handshake/pair.h"
+
 #define SMC_PARKED_MAX	4096	/* children of one listener; then new connections are TCP */
 
 /**
@@ -29,6 +31,7 @@ struct smc_acceptor {
  * @lock: protects the lists, @ended, @nr, @serial, @parked, @deferred, @gone, @in_connect,
  *	@backlog, @is_held, and the lowered sk_max_ack_backlog. Interrupts are off, because TCP
  *	wakes smc_sock.wq with interrupts off
+ * @number: of the listening socket; no other one has had it
  * @ended: the socket does not listen any more: no child may be added
  * @children: all children but those of @in_connect, in handshake, deferred or ready; each has a
  *	place in the backlog unless it is parked, as it may also be when it is ready
@@ -51,10 +54,12 @@ struct smc_acceptor {
  *	not handed it over. These children are in no list
  * @backlog: what the program has asked for in listen()
  * @is_held: no child was taken from TCP's queue because there was no place
+ * @taken: key of the last child that was taken from TCP's queue; protected by the lock of that
  */
 struct smc_accept_queue {
 	struct mutex step_mutex;	/* see above */
 	spinlock_t lock;	/* see above */
+	u64 number;
 	bool ended;
 	struct list_head children;
 	struct rb_root_cached ready;
@@ -73,6 +78,7 @@ struct smc_accept_queue {
 	unsigned int in_connect;
 	u32 backlog;
 	bool is_held;
+	struct smc_pair_key taken;
 };
 
 #endif /* _NET_SMC_SOCK_ACCEPT_QUEUE_H */

@@ -146,7 +146,7 @@ static int start_tcp_connect(struct socket *sock, struct sockaddr *addr, int add
 	smc_syn_offer(smc);
 	smc_sock_change_stepper(smc, SMC_STEP_ENTER);
 	smc_sock_set_state(smc, SMC_SOCK_CONNECTING);
-	smc_connect_watch_begin(watch, sock);
+	smc_connect_watch_begin(watch, sock, smc);
 	err = __inet_stream_connect(sock, addr, addr_len, O_NONBLOCK, 0);
 	if (!err || err == -EINPROGRESS) {
 		sock->state = SS_CONNECTING;	/* until the handshake is over */
@@ -219,9 +219,10 @@ static int connect_as_tcp(struct socket *sock, struct sockaddr *addr, int addr_l
 /*
  * Begin the handshake, if TCP is connected, as it is on the own host.
  *
- * If a SYN has reached a listening socket on top of this task, and the ACK creates a child, both
- * are probably those of this socket, and the server is in this kernel: the handshake begins in
- * memory. A lost ACK creates no child, nor does one to another host.
+ * If a SYN has reached a listening socket on top of this task, it is probably that of this socket,
+ * and the server is in this kernel: the client offers its Proposal in memory. If the ACK creates
+ * its child there, that may claim the offer. A lost ACK creates no child, nor does one to another
+ * host.
  *
  * Return: the listening socket that leaves the child to this task, with a reference, or NULL.
  */
@@ -233,9 +234,9 @@ static struct smc_sock *begin_handshake(struct smc_sock *smc, struct smc_connect
 	key = smc_handshake_pair_key(&smc->conn);
 	if (smc->conn.sk->sk_state == TCP_ESTABLISHED)
 		smc_connect_watch_expect_child(watch, &key);
-	smc->is_local = READ_ONCE(watch->has_listener);
+	smc->may_offer = READ_ONCE(watch->has_listener);
 	smc_connect_step(smc);
-	smc->is_local = false;
+	smc->may_offer = false;
 	if (!READ_ONCE(watch->has_child))
 		smc_connect_withdraw(smc);
 	return smc_connect_watch_end(watch);

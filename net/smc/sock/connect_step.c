@@ -11,6 +11,7 @@
 #include <net/tcp.h>
 
 #include "../trace.h"
+#include "accept_queue.h"
 #include "listener.h"
 #include "proto.h"
 #include "sock.h"
@@ -87,9 +88,12 @@ static void fail_handshake(struct smc_sock *smc, int error)
 
 static void free_handshake(struct smc_sock *smc)
 {
-	if (smc->hs)
-		smc_handshake_free(smc->hs);
-	smc->hs = NULL;
+	struct smc_handshake *hs = smc->hs;
+
+	WRITE_ONCE(smc->hs, NULL);
+	barrier();	/* for bind_offer(), which runs on top of connect() */
+	if (hs)
+		smc_handshake_free(hs);
 	smc_conn_stop_timer(&smc->conn);
 }
 
@@ -168,13 +172,15 @@ enum smc_outcome smc_connect_start_handshake(struct smc_sock *smc)
 	}
 	choose_buffer_size(&smc->conn, sk);
 	hold_rcvlowat(smc);
-	smc->hs = smc_handshake_create(&smc->conn, sk);
+	WRITE_ONCE(smc->hs, smc_handshake_create(&smc->conn, sk));
 	if (!smc->hs) {		/* the peer expects a handshake, so TCP cannot go on */
 		fail_handshake(smc, -ENOMEM);
 		return SMC_FAILED;
 	}
 	smc_sock_set_state(smc, SMC_SOCK_HANDSHAKE);
-	outcome = smc_handshake_start(smc->hs, smc->is_local);
+	smc->hs->may_offer = smc->may_offer;
+	smc->hs->stepped_by_client = smc->stepped_by_client;
+	outcome = smc_handshake_start(smc->hs, smc->listener ? smc->listener->queue->number : 0);
 	if (outcome != SMC_PENDING)
 		finish_handshake(smc, outcome);
 	return SMC_PENDING;

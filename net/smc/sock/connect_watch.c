@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
+#include "accept_queue.h"
 #include "connect_watch.h"
 #include "listener.h"
 #include "sock.h"
@@ -36,18 +37,21 @@ static DEFINE_PER_CPU(struct smc_connect_watches, all_watches);
 /**
  * smc_connect_watch_begin() - learn of events on top of this task
  * @watch: of the caller, for smc_connect_watch_end()
- * @sock: the socket of the call
+ * @sock: the socket of the call, locked until smc_connect_watch_end()
+ * @smc: its struct
  *
  * A kernel thread watches nothing, nor does a call on a socket without a file: the caller may hold
- * locks. The socket lock may be held. Does not sleep.
+ * locks. Does not sleep.
  */
-void smc_connect_watch_begin(struct smc_connect_watch *watch, const struct socket *sock)
+void smc_connect_watch_begin(struct smc_connect_watch *watch, const struct socket *sock,
+			     struct smc_sock *smc)
 {
 	memset(watch, 0, sizeof(*watch));
 	if (!sock->file || current->flags & PF_KTHREAD)
 		return;
 	watch->watches = raw_cpu_ptr(&all_watches);
 	watch->task = current;
+	watch->smc = smc;
 	spin_lock_irq(&watch->watches->lock);
 	list_add(&watch->entry, &watch->watches->list);
 	spin_unlock_irq(&watch->watches->lock);
@@ -62,7 +66,6 @@ void smc_connect_watch_expect_child(struct smc_connect_watch *watch,
 	spin_lock_irq(&watch->watches->lock);
 	watch->key = *key;
 	watch->expects_child = true;
-	watch->has_child = false;
 	spin_unlock_irq(&watch->watches->lock);
 }
 
@@ -130,11 +133,30 @@ static bool learn_listener(struct smc_connect_watch *watch, struct smc_sock *unu
 	return true;
 }
 
+/* The task on top of which this runs may be about to create the handshake, or to free it */
+static void bind_offer(const struct smc_connect_watch *watch, const struct smc_sock *listener)
+{
+	struct smc_handshake *hs = READ_ONCE(watch->smc->hs);
+
+	if (hs)
+		smc_pair_bind(hs->pair, listener->queue->number);
+}
+
+/*
+ * The key is no secret: the last child of @listener is the one for which TCP calls this, on top of
+ * the task, so an older child with the same key is not taken for it. Return: whether the task takes
+ * the child.
+ */
 static bool learn_child(struct smc_connect_watch *watch, struct smc_sock *listener)
 {
+	bool is_queued;
+
+	if (!watch->expects_child || watch->has_child ||
+	    !smc_tcp_queue_got(listener, &watch->key, &is_queued))
+		return false;
+	bind_offer(watch, listener);
 	WRITE_ONCE(watch->has_child, true);
-	if (!watch->expects_child || watch->listener ||
-	    !smc_tcp_queue_has(listener, &watch->key) || !smc_conn_get_not_zero(&listener->conn))
+	if (!is_queued || !smc_conn_get_not_zero(&listener->conn))
 		return false;
 	watch->listener = listener;
 	return true;

@@ -17,17 +17,19 @@ struct task_struct;
  * @entry: in @watches
  * @watches: list of the processor on which the task began to watch; NULL if it does not watch
  * @task: the task
+ * @smc: its socket, which it has locked
  * @expects_child: @key is valid
  * @key: of the connection
  * @listener: the child of the connection is in TCP's queue of this listening socket; with a
  *	reference
  * @has_listener: a SYN, probably that of the connection, has reached a listening socket
- * @has_child: TCP has created a child of a listening socket, probably that of the connection
+ * @has_child: TCP has created the child of the connection
  */
 struct smc_connect_watch {
 	struct list_head entry;
 	struct smc_connect_watches *watches;
 	struct task_struct *task;
+	struct smc_sock *smc;
 	bool expects_child;
 	struct smc_pair_key key;
 	struct smc_sock *listener;
@@ -35,7 +37,8 @@ struct smc_connect_watch {
 	bool has_child;
 };
 
-void smc_connect_watch_begin(struct smc_connect_watch *watch, const struct socket *sock);
+void smc_connect_watch_begin(struct smc_connect_watch *watch, const struct socket *sock,
+			     struct smc_sock *smc);
 void smc_connect_watch_expect_child(struct smc_connect_watch *watch,
 				    const struct smc_pair_key *key);
 struct smc_sock *smc_connect_watch_end(struct smc_connect_watch *watch);

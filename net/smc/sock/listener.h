@@ -30,7 +30,8 @@ void smc_listen_end(struct smc_sock *listener);
 void smc_listen_hand_over(struct smc_sock *listener);
 
 /* tcp_queue.c */
-bool smc_tcp_queue_has(const struct smc_sock *listener, const struct smc_pair_key *key);
+bool smc_tcp_queue_got(const struct smc_sock *listener, const struct smc_pair_key *key,
+		       bool *is_queued);
 
 /* client_child.c */
 struct smc_sock *smc_client_child_take(struct smc_sock *listener, const struct smc_pair_key *key);

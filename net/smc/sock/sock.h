@@ -63,8 +63,8 @@ enum smc_sock_state {
  * @users: the active socket, and system calls in @conn; the last user releases the memory of @conn
  * @rcvlowat: SO_RCVLOWAT of the program during the handshake, else 0
  * @limit_handshake: SOL_SMC/SMC_LIMIT_HS
- * @is_local: at the first step: connect() takes it, and the peer is in this kernel, for a client
- *	probably
+ * @may_offer: client, at the first step: the server is probably in this kernel
+ * @stepped_by_client: child, at the first step: the client's connect() takes the steps
  * @is_syn_unanswered: no answer to a client's SYNs came in time; the next ones have no option
  * @delays_acks: the module has made TCP delay its acknowledgements
  * @stamp_ids: SOF_TIMESTAMPING_OPT_ID was set when a send call read sk_tsflags last
@@ -107,7 +107,8 @@ struct smc_sock {
 	refcount_t users;
 	int rcvlowat;
 	bool limit_handshake;
-	bool is_local;
+	bool may_offer;
+	bool stepped_by_client;
 	bool is_syn_unanswered;
 	bool delays_acks;
 	bool stamp_ids;
