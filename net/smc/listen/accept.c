@@ -82,12 +82,14 @@ void smc_listen_end(struct smc_sock *listener)
 }
 
 /*
- * A kernel service has taken a listening socket: the socket becomes TCP's. The socket lock is held;
- * the caller has a reference.
+ * A listening socket becomes TCP's. The socket lock is held; the caller has a reference.
  *
- * The service waits for TCP's callbacks, and expects TCP connections. Children in the queue of the
- * module are reset: they came in between listen() and the service, and cannot go back to TCP's
- * queue. May sleep, but neither for a peer nor for a program.
+ * Either a kernel service has taken it, which waits for TCP's callbacks, and expects TCP
+ * connections. Children in the queue of the module are reset: they came in between listen() and the
+ * service, and cannot go back to TCP's queue. Or the socket has just begun to listen, and TCP may
+ * give away its children, if they are in TCP's queue.
+ *
+ * May sleep, but neither for a peer nor for a program.
  */
 void smc_listen_hand_over(struct smc_sock *listener)
 {
@@ -165,7 +167,10 @@ static void finish_listen(struct socket *sock, struct smc_sock *smc, int backlog
 		smc_syn_delay_acks(smc);
 		smc_sock_set_state(smc, SMC_SOCK_LISTEN);
 		smc_sock_free_user_data(smc);	/* BPF's maps of listening sockets need it */
-		smc_sock_event(smc);
+		if (smc_syn_may_give_away(sock->sk))
+			smc_listen_hand_over(smc);
+		else
+			smc_sock_event(smc);
 		return;
 	}
 	if (!err)	/* another thread has connected it */

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-usage: killed.py
+usage: killed.py [migrate]
 
-Root ends a listening socket of AF_SMC (SOCK_DESTROY) in whose place TCP may give connections to a TCP
-socket of the same port (SO_REUSEPORT, net.ipv4.tcp_migrate_req).
+Root ends a listening socket of AF_SMC (SOCK_DESTROY). migrate: in its place TCP may give connections
+to a TCP socket of the same port (SO_REUSEPORT, net.ipv4.tcp_migrate_req).
 """
 
 import os
@@ -44,6 +44,8 @@ def main():
     with smc.smc_socket() as server, smc.tcp_socket() as heir:
         port = bound(server, 0)
         bound(heir, port)
+        if 'migrate' in sys.argv:       # before it listens, this would make it a TCP socket
+            smc.write('/proc/sys/net/ipv4/tcp_migrate_req', '1')
         for peer_port in range(1, TRIES):
             if not destroy(server, port, peer_port):
                 return

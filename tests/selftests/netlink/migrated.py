@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-usage: migrated.py
+usage: migrated.py all | late
 
-A listening socket of AF_SMC ends while TCP has connections for it, and a TCP socket that listens to
-the same port gets them (SO_REUSEPORT, net.ipv4.tcp_migrate_req). Says "migrated" when that has
-happened, and when its input ends whether such a connection works.
+A listening socket of AF_SMC ends while TCP has connections for it, and another socket that listens to
+the same port gets them (SO_REUSEPORT, net.ipv4.tcp_migrate_req). all: it gets each of them if that
+was switched on before. late: that was switched on later, and the other one is a TCP socket. Says
+"migrated" when it has got connections, and when its input ends whether such a connection works.
 """
 
 import os
@@ -15,7 +16,9 @@ import threading
 
 import smc
 
+MIGRATE = '/proc/sys/net/ipv4/tcp_migrate_req'
 ROUNDS = 20
+CLIENTS = 16
 CROWD = 3       # as many as come before an accept() that is late is given up
 
 
@@ -32,7 +35,9 @@ def connected(port):
 def inherit():
     """Connections that an heir got, with their clients; none if all were taken in before."""
     server = bound(smc.inet_socket(), 0)
+    smc.write(MIGRATE, '0')
     server.listen(64)
+    smc.write(MIGRATE, '1')
     port = server.getsockname()[1]
     with bound(smc.tcp_socket(), port) as heir:
         # A socket whose program waits in accept() leaves connections to it, for a moment
@@ -53,7 +58,27 @@ def inherit():
             return pairs
 
 
-def main():
+def inherit_all():
+    """TCP chooses one of two sockets for each client; one of these ends before it accepts."""
+    smc.write(MIGRATE, '1')
+    server = bound(smc.inet_socket(), 0)
+    server.listen(CLIENTS)
+    address = server.getsockname()
+    with bound(smc.inet_socket(), address[1]) as heir:
+        heir.listen(CLIENTS)
+        clients = [smc.inet_socket() for _ in range(CLIENTS)]
+        for client in clients:
+            client.connect(address)
+        server.close()
+        heir.settimeout(smc.LIMIT)
+        for _ in clients:
+            heir.accept()[0].sendall(b'x')
+    for client in clients:
+        if client.recv(1) != b'x':
+            sys.exit('a connection that migrated does not work')
+
+
+def inherit_late():
     # On the only processor, no kworker runs before the listening socket has ended
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     for _ in range(ROUNDS):
@@ -71,4 +96,7 @@ def main():
             sys.exit('a connection that migrated does not work')
 
 
-main()
+if sys.argv[1] == 'all':
+    inherit_all()
+else:
+    inherit_late()

@@ -24,8 +24,8 @@ check "load the module" insmod "$VM_MODULES/smc.ko"
 check "end a socket whose connections stay" python3 -B "$VM_DIR/../selftests/netlink/killed.py"
 check "unload the module" unload smc
 check "load it again" insmod "$VM_MODULES/smc.ko"
-echo 1 >/proc/sys/net/ipv4/tcp_migrate_req
-check "end a socket whose connections migrate" python3 -B "$VM_DIR/../selftests/netlink/killed.py"
+check "end a socket whose connections migrate" \
+	python3 -B "$VM_DIR/../selftests/netlink/killed.py" migrate
 check "no socket is left over" wait_for "the sockets to go" no_socket_left
 refuse "the module stays" rmmod smc
 done_testing

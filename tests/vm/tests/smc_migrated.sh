@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A connection that TCP has given to a TCP socket of the same port, when a listening socket of AF_SMC
-# ended, has nothing of the module any more: it works when that is unloaded.
+# When a listening socket of AF_SMC ends, TCP gives each of its connections to another socket of the
+# same port, if that was switched on before it listened. A connection that TCP has given to a TCP
+# socket has nothing of the module any more: it works when that is unloaded.
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # modules: smc
@@ -17,9 +18,9 @@ has_migrated() {
 }
 
 ip link set lo up
-echo 1 >/proc/sys/net/ipv4/tcp_migrate_req
+check "each connection migrates" python3 -B "$VM_DIR/../selftests/netlink/migrated.py" all
 mkfifo "$_work/input"
-python3 -B "$VM_DIR/../selftests/netlink/migrated.py" <"$_work/input" >"$_work/said" &
+python3 -B "$VM_DIR/../selftests/netlink/migrated.py" late <"$_work/input" >"$_work/said" &
 exec 8>"$_work/input"
 check "a connection migrates" wait_for "a connection that migrates" has_migrated
 smc_expect_clean "no object is left over"
