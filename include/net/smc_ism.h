@@ -113,9 +113,8 @@ struct smc_dmb_map {
  *	any context. Optional: without it the owner keeps the DMB longer after close().
  * @signal: Call the owner's @signalled, if the DMB is still registered. The owner then sees
  *	all writes made before. The caller may be in an RCU read-side critical section that began
- *	before @detach_dmb; the device may then ignore the call, or call @signalled for the DMB
- *	that has got the memory. Does not sleep. Returns 0, or -ENOENT if the DMB is not registered
- *	any more.
+ *	before @detach_dmb; the device may then ignore the call. Does not sleep. Returns 0, or
+ *	-ENOENT if the DMB is not registered any more.
  */
 struct smc_ism_ops {
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);

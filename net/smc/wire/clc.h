@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Connection layer control (CLC): the handshake messages that turn a new TCP connection into an
- * SMC connection. They are payload of that TCP connection.
+ * SMC connection. They are payload of that TCP connection; between two ends in one kernel they may
+ * go through memory, as this struct.
  *
  *	client				server
  *	  | -------- Proposal --------> |	what the client supports
