@@ -237,7 +237,7 @@ static struct smc_sock *begin_handshake(struct smc_sock *smc, struct smc_connect
 	smc->may_offer = READ_ONCE(watch->has_listener);
 	smc_connect_step(smc);
 	smc->may_offer = false;
-	if (!READ_ONCE(watch->has_child))
+	if (!READ_ONCE(watch->is_bound))
 		smc_connect_withdraw(smc);
 	return smc_connect_watch_end(watch);
 }

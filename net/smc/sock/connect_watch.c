@@ -133,13 +133,18 @@ static bool learn_listener(struct smc_connect_watch *watch, struct smc_sock *unu
 	return true;
 }
 
-/* The task on top of which this runs may be about to create the handshake, or to free it */
-static void bind_offer(const struct smc_connect_watch *watch, const struct smc_sock *listener)
+/*
+ * The task on top of which this runs may be about to create the handshake, or to free it. Without
+ * one there is no offer yet, and the child may look for it too early: it is not bound.
+ */
+static void bind_offer(struct smc_connect_watch *watch, const struct smc_sock *listener)
 {
 	struct smc_handshake *hs = READ_ONCE(watch->smc->hs);
 
-	if (hs)
-		smc_pair_bind(hs->pair, listener->queue->number);
+	if (!hs)
+		return;
+	smc_pair_bind(hs->pair, listener->queue->number);
+	WRITE_ONCE(watch->is_bound, true);
 }
 
 /*
@@ -151,11 +156,10 @@ static bool learn_child(struct smc_connect_watch *watch, struct smc_sock *listen
 {
 	bool is_queued;
 
-	if (!watch->expects_child || watch->has_child ||
+	if (!watch->expects_child || watch->is_bound || watch->listener ||
 	    !smc_tcp_queue_got(listener, &watch->key, &is_queued))
 		return false;
 	bind_offer(watch, listener);
-	WRITE_ONCE(watch->has_child, true);
 	if (!is_queued || !smc_conn_get_not_zero(&listener->conn))
 		return false;
 	watch->listener = listener;

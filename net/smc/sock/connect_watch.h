@@ -23,7 +23,7 @@ struct task_struct;
  * @listener: the child of the connection is in TCP's queue of this listening socket; with a
  *	reference
  * @has_listener: a SYN, probably that of the connection, has reached a listening socket
- * @has_child: TCP has created the child of the connection
+ * @is_bound: TCP has created the child of the connection, which may claim the offer of @smc
  */
 struct smc_connect_watch {
 	struct list_head entry;
@@ -34,7 +34,7 @@ struct smc_connect_watch {
 	struct smc_pair_key key;
 	struct smc_sock *listener;
 	bool has_listener;
-	bool has_child;
+	bool is_bound;
 };
 
 void smc_connect_watch_begin(struct smc_connect_watch *watch, const struct socket *sock,
