@@ -170,6 +170,8 @@ def limits():
 smc.sysctl('variants', VARIANT)
 smc.sysctl('smcr_idle_timeout', 1)
 smc.sysctl('rmem', 16384)
+# If the server closes later than a client waits for that, the client's group stays for this time
+smc.write('/proc/sys/net/ipv4/tcp_fin_timeout', '1')
 if MODE == 'fail':
     Path('/run/crowd').touch()
     while True:
