@@ -242,6 +242,16 @@ def documents(tree, _top):
     return problems
 
 
+def defects(tree, _top):
+    """Patches that no longer put their defect into the tree; see tests/vm/selfcheck."""
+    problems = []
+    for name in tree.below('tests/selfcheck', suffix=('.patch',)):
+        code, output = run(['patch', '--strip=1', '--fuzz=0', '--dry-run', '--silent', '--force',
+                            '--input', name], tree.root)
+        problems += [f'{name}: {line}' for line in complaints(code, output, tree.root)[-1:]]
+    return problems
+
+
 def man_pages(tree, _top):
     """Manual pages as mandoc sees them."""
     pages = [name for name in tree.below('tools', 'Documentation')
