@@ -47,8 +47,9 @@ struct smc_ism_address {
  * @token: identifies it to the peer; set by the device, unpredictable, practically unique
  * @addr: its memory, page-aligned, all zero; set by the device in register_dmb. If @passive,
  *	the device may set it only when this DMB is passed to attach_dmb; it is NULL until then
- * @bytes: requested size; the device may set a smaller one with @addr, but not below 16 KiB. The
- *	owner does not change it, nor @passive, @peer and @share, after register_dmb
+ * @bytes: requested size; the device may set a smaller one with @addr, but not below 16 KiB
+ *	unless less was requested. The owner does not change it, nor @passive, @peer and @share,
+ *	after register_dmb
  * @reused: the memory was used by another DMB before; set by the device with @addr
  * @passive: the DMB of a server: the peer attaches it before this side attaches the peer's
  * @peer: address of the device whose user may attach

@@ -71,7 +71,8 @@ unsigned long smc_memory_used(void)
 
 /*
  * If at least half of the memory is left, each request gets its full size. With each further
- * halving of the rest, the largest size drops to a quarter.
+ * halving of the rest, the largest size drops to a quarter. Requests below the smallest size of the
+ * protocol, of which a device may make use, always get their size.
  */
 static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limit)
 {
@@ -83,7 +84,7 @@ static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limi
 		step /= 2;
 		most /= 4;
 	}
-	return clamp_t(u32, bytes, SMC_BUFFER_MIN, max_t(u32, most, SMC_BUFFER_MIN));
+	return min(bytes, max_t(u32, most, SMC_BUFFER_MIN));
 }
 
 /**
@@ -98,7 +99,7 @@ static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limi
  */
 u32 smc_size_below(u32 bytes, unsigned long in_use, unsigned long limit)
 {
-	if (!bytes || in_use + SMC_BUFFER_MIN > limit)
+	if (!bytes || in_use + min_t(u32, bytes, SMC_BUFFER_MIN) > limit)
 		return 0;
 	return limit_buffer_size(bytes, in_use, limit);
 }

@@ -31,6 +31,5 @@ enum smc_role {
 /* Receive buffers have 16 KiB times a power of two (RFC 7609, A.2.3) */
 #define SMC_BUFFER_MIN		SZ_16K
 #define SMC_BUFFER_MAX		SZ_512K
-#define SMC_BUFFER_CLASSES	6
 
 #endif /* _NET_SMC_TYPES_H */

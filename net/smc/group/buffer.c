@@ -29,7 +29,7 @@ u32 smc_buffer_size(int wanted)
 /**
  * smc_buffer_offer() - the size that smc_buffer_take() would return now
  * @share: the share of the namespace, which is alive
- * @bytes: a size from smc_buffer_size()
+ * @bytes: a power of two
  *
  * Any context.
  *
@@ -43,7 +43,7 @@ u32 smc_buffer_offer(const struct smc_share *share, u32 bytes)
 /**
  * smc_buffer_take() - account for a new buffer that serves one namespace as long as it exists
  * @share: the share of the namespace, which is alive
- * @bytes: a size from smc_buffer_size()
+ * @bytes: a power of two
  *
  * Any context.
  *

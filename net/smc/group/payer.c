@@ -243,7 +243,7 @@ void smc_payer_close_account(struct sock *account)
 /**
  * smc_payer_offer() - the size that smc_payer_take() would allow now
  * @payer: the payer
- * @bytes: a size from smc_buffer_size()
+ * @bytes: a power of two
  *
  * Any context.
  *

@@ -40,6 +40,10 @@
 
 #define POOL_LIMIT	((unsigned long)SZ_64M)	/* limit of unused memory in all pools */
 
+/* Sizes of DMBs: powers of two from 4 KiB on */
+#define CLASS_MIN	SZ_4K
+#define CLASSES		(ilog2(SMC_BUFFER_MAX / CLASS_MIN) + 1)
+
 /**
  * struct memory - memory of a DMB, or unused memory in a pool
  * @pool: in one of @pools; protected by @lock
@@ -96,7 +100,7 @@ static DEFINE_SPINLOCK(lock);	/* protects tokens, pools, pooled_bytes; process c
 static DEFINE_HASHTABLE(tokens, 12);
 static u64 nr_tokens;		/* chosen so far; lock */
 static siphash_key_t token_secret __ro_after_init;
-static struct list_head pools[SMC_BUFFER_CLASSES];
+static struct list_head pools[CLASSES];
 static unsigned long pooled_bytes;
 
 static struct registration *get_registration(const struct smc_dmb *dmb)
@@ -107,7 +111,7 @@ static struct registration *get_registration(const struct smc_dmb *dmb)
 
 static unsigned int get_class(u32 bytes)
 {
-	return ilog2(bytes / SMC_BUFFER_MIN);
+	return ilog2(bytes / CLASS_MIN);
 }
 
 static void *pages_alloc(u32 bytes)
@@ -155,7 +159,7 @@ static void pools_drain(void)
 	int i;
 
 	spin_lock(&lock);
-	for (i = 0; i < SMC_BUFFER_CLASSES; i++)
+	for (i = 0; i < CLASSES; i++)
 		list_splice_init(&pools[i], &drained);
 	WRITE_ONCE(pooled_bytes, 0);
 	spin_unlock(&lock);
@@ -545,7 +549,7 @@ int smcd_loopback_init(void)
 	uuid_t uuid;
 	int i;
 
-	for (i = 0; i < SMC_BUFFER_CLASSES; i++)
+	for (i = 0; i < CLASSES; i++)
 		INIT_LIST_HEAD(&pools[i]);
 
 	get_random_bytes(&token_secret, sizeof(token_secret));
