@@ -98,6 +98,18 @@ struct smc_dmb_map {
 };
 
 /**
+ * struct smc_dmb_memory - memory for a DMB
+ * @addr: the memory, page-aligned
+ * @bytes: its size
+ * @priv: for the device
+ */
+struct smc_dmb_memory {
+	void *addr;
+	u32 bytes;
+	void *priv;
+};
+
+/**
  * struct smc_ism_ops - operations of an ISM device
  * @reaches: Does this device reach the device with this address? Any context.
  * @register_dmb: Allocate and register memory. May sleep. Returns 0, -ENOMEM, or -ENOBUFS at
@@ -116,6 +128,15 @@ struct smc_dmb_map {
  *	all writes made before. The caller may be in an RCU read-side critical section that began
  *	before @detach_dmb; the device may then ignore the call. Does not sleep. Returns 0, or
  *	-ENOENT if the DMB is not registered any more.
+ * @get_dmb: The DMB that was attached, which is in this kernel; it exists until @detach_dmb. NULL,
+ *	as the three that follow, if the memory of a DMB cannot be replaced.
+ * @alloc_memory: Allocate memory of at most @bytes, all zero, for the DMB that was attached. It is
+ *	charged as that of the DMB. May sleep. Returns 0, or an error of register_dmb.
+ * @swap_memory: Replace the memory of an attached DMB: the device changes the DMB and @map, and
+ *	@memory becomes what it was before. The caller makes sure that owner and user do not use or
+ *	release the DMB meanwhile. Does not sleep; any context.
+ * @free_memory: Free memory that no DMB has: @priv of struct smc_dmb_memory. @written is the number
+ *	of bytes from its start that may have been changed. Process context; does not sleep.
  */
 struct smc_ism_ops {
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);
@@ -126,6 +147,12 @@ struct smc_ism_ops {
 	void (*detach_dmb)(struct smc_ism_device *dev, struct smc_dmb_map *map, u32 written);
 	bool (*is_attached)(struct smc_ism_device *dev, const struct smc_dmb *dmb);
 	int (*signal)(struct smc_ism_device *dev, struct smc_dmb_map *map);
+	struct smc_dmb *(*get_dmb)(const struct smc_dmb_map *map);
+	int (*alloc_memory)(struct smc_ism_device *dev, const struct smc_dmb_map *map, u32 bytes,
+			    struct smc_dmb_memory *memory);
+	void (*swap_memory)(struct smc_ism_device *dev, struct smc_dmb_map *map,
+			    struct smc_dmb_memory *memory);
+	void (*free_memory)(struct smc_ism_device *dev, void *priv, u32 written);
 };
 
 /**

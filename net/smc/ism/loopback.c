@@ -74,7 +74,7 @@ struct memory {
  * @user_token: the DMB of the user, 0 before it is attached; protected by @lock
  * @user_share: to which @memory is charged after unregister_dmb; with a reference, NULL if no
  *	user is attached; protected by @lock
- * @memory: the memory; if the DMB is passive, set before @user_token
+ * @memory: the memory; if the DMB is passive, set before @user_token. lo_swap_memory() replaces it
  * @refs: references: one of the owner, one of the user
  * @is_registered: from register_dmb to unregister_dmb; written under @lock. lo_signal() reads it
  *	under RCU
@@ -82,7 +82,7 @@ struct memory {
  *
  * It has a reference to @dmb->share, because the namespace may end before the memory is allocated.
  * @dmb->bytes of a passive DMB is read when the peer attaches it, and written when the owner then
- * attaches the peer's.
+ * attaches the peer's; and whenever the memory is replaced.
  */
 struct registration {
 	struct hlist_node node;
@@ -528,6 +528,52 @@ static int lo_signal(struct smc_ism_device *dev, struct smc_dmb_map *map)
 	return is_registered ? 0 : -ENOENT;
 }
 
+static struct smc_dmb *lo_get_dmb(const struct smc_dmb_map *map)
+{
+	const struct registration *reg = map->priv;
+
+	return reg->dmb;
+}
+
+static struct smc_dmb_memory describe_memory(struct memory *mem)
+{
+	return (struct smc_dmb_memory){ .addr = mem->addr, .bytes = mem->bytes, .priv = mem };
+}
+
+static int lo_alloc_memory(struct smc_ism_device *dev, const struct smc_dmb_map *map, u32 bytes,
+			   struct smc_dmb_memory *memory)
+{
+	struct memory *mem;
+	bool reused;
+
+	mem = memory_take(lo_get_dmb(map)->share, bytes, &reused);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	*memory = describe_memory(mem);
+	return 0;
+}
+
+static void lo_swap_memory(struct smc_ism_device *dev, struct smc_dmb_map *map,
+			   struct smc_dmb_memory *memory)
+{
+	struct registration *reg = map->priv;
+	struct memory *former = reg->memory;
+
+	reg->memory = memory->priv;
+	fill_dmb(reg);
+	map->addr = memory->addr;
+	map->bytes = memory->bytes;
+	*memory = describe_memory(former);
+}
+
+static void lo_free_memory(struct smc_ism_device *dev, void *priv, u32 written)
+{
+	struct memory *mem = priv;
+
+	mem->written = min(written, mem->bytes);
+	memory_put(mem);
+}
+
 static const struct smc_ism_ops lo_ops = {
 	.reaches	= lo_reaches,
 	.register_dmb	= lo_register_dmb,
@@ -536,6 +582,10 @@ static const struct smc_ism_ops lo_ops = {
 	.detach_dmb	= lo_detach_dmb,
 	.is_attached	= lo_is_attached,
 	.signal		= lo_signal,
+	.get_dmb	= lo_get_dmb,
+	.alloc_memory	= lo_alloc_memory,
+	.swap_memory	= lo_swap_memory,
+	.free_memory	= lo_free_memory,
 };
 
 static struct smc_ism_device lo_device = {
