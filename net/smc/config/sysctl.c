@@ -11,6 +11,7 @@
 #include "sysctl.h"
 
 static int buffer_min = SMC_BUFFER_MIN;
+static int start_min = SZ_4K;
 static int buffer_max = INT_MAX / 2;	/* the socket's value is twice as large */
 static int element_max = SMC_BUFFER_MAX;
 static int second = 1;
@@ -49,6 +50,15 @@ static struct ctl_table template[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= &buffer_min,
 		.extra2		= &buffer_max,
+	},
+	{
+		.procname	= "rmem_start",
+		.data		= (void *)offsetof(struct smc_knobs, rmem_start),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &start_min,
+		.extra2		= &element_max,
 	},
 	{
 		.procname	= "handshake_timeout",
@@ -259,6 +269,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 
 	knobs->wmem = SMC_BUFFER_MAX;
 	knobs->rmem = SMC_BUFFER_MAX;
+	knobs->rmem_start = SMC_BUFFER_MAX;
 	knobs->smcr_rmem = SZ_256K;
 	knobs->handshake_timeout = 6;
 	knobs->handshake_in_memory = 1;

@@ -16,6 +16,7 @@ struct smc_share;
  * @header: the registration
  * @wmem: no effect; for scripts that set it
  * @rmem: receive buffer size of sockets without SO_RCVBUF, bytes
+ * @rmem_start: receive buffer size at the start, if the device can make it larger, bytes
  * @smcr_rmem: limit of the receive buffer of an SMC-R connection, bytes
  * @handshake_timeout: timeout for one handshake message, seconds
  * @handshake_in_memory: the messages of a handshake within this kernel go through memory
@@ -44,6 +45,7 @@ struct smc_knobs {
 	struct ctl_table_header *header;
 	int wmem;
 	int rmem;
+	int rmem_start;
 	int smcr_rmem;
 	int handshake_timeout;
 	int handshake_in_memory;

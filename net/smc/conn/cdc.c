@@ -134,6 +134,13 @@ static bool is_in_stream(struct smc_conn_tx *tx)
 	return now - before < STREAM_GAP;
 }
 
+/* A stream of small writes: each half of a small ring is announced, which is dearer than to grow */
+static void note_cramped(struct smc_conn *conn)
+{
+	if (conn->tx.buffer_bytes / 2 < READ_ONCE(conn->sn->knobs.autocorking))
+		WRITE_ONCE(conn->tx.cramped, true);
+}
+
 /*
  * May the announcement of @bytes be delayed (R-SND-02, R-SND-03)? As with Nagle's algorithm, only
  * for small writes while the peer has not confirmed earlier announced bytes; and only in a stream
@@ -148,12 +155,28 @@ static bool may_hold(struct smc_conn *conn, u32 bytes, u8 flags)
 	struct smc_conn_tx *tx = &conn->tx;
 	bool is_full = tx->held + bytes >= tx->hold_most;
 
-	if (!READ_ONCE(tx->coalesce) || bytes > largest || bytes >= tx->hold_most || flags ||
+	if (!READ_ONCE(tx->coalesce) || bytes > largest || flags ||
 	    tx->produced - tx->consumed <= bytes + tx->held)
+		return false;
+	if (bytes >= tx->hold_most && !smc_tx_may_grow(conn))
 		return false;
 	if (tx->held && !is_full)
 		return true;	/* the clock is read once or twice for all that is held */
-	return is_in_stream(tx) && !is_full;
+	if (!is_in_stream(tx))
+		return false;
+	if (is_full && smc_tx_may_grow(conn))
+		note_cramped(conn);
+	return !is_full;
+}
+
+/*
+ * Limit what may be held by the size of the ring. The socket lock is held, and conn->lock once the
+ * connection is attached.
+ */
+void smc_cdc_limit_held(struct smc_conn *conn)
+{
+	conn->tx.hold_most = min_t(u32, READ_ONCE(conn->sn->knobs.autocorking),
+				   smc_ring_size(&conn->tx.ring) / 2);
 }
 
 static void flush_held(struct smc_conn *conn, bool time_is_over)

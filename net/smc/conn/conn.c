@@ -139,7 +139,8 @@ static int adjust_charge(struct smc_conn *conn)
 	return err;
 }
 
-static void count_receive_buffer(const struct smc_conn *conn, s64 bytes)
+/* Any context; the connection is open */
+void smc_conn_count_receive_buffer(const struct smc_conn *conn, s64 bytes)
 {
 	atomic_long_add(bytes, &conn->group->rx_bytes);
 	smc_conn_count(conn, SMC_STAT_RX_USED, bytes);
@@ -170,6 +171,21 @@ int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transpor
 	return transport->resolve(conn, remote, candidate, peer);
 }
 
+/*
+ * The size of the receive buffer at the start: a small one, if the peer can make it larger (@most).
+ * The program or net.smc.rmem chooses the largest size.
+ */
+static u32 choose_start_size(struct smc_conn *conn, const struct smc_transport *transport)
+{
+	u32 start = roundup_pow_of_two(READ_ONCE(conn->sn->knobs.rmem_start));
+	struct smc_conn_rx *rx = &conn->rx;
+
+	rx->may_move = start < rx->wanted && transport->may_grow &&
+		       transport->may_grow(conn->group);
+	rx->most = rx->may_move ? rx->wanted : 0;
+	return rx->may_move ? start : rx->wanted;
+}
+
 /**
  * smc_conn_open() - get a receive buffer, or reserve the memory for it
  * @conn: a connection with role, first_contact and rx.wanted set. It is opened only once: the peer
@@ -196,7 +212,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->attached = false;
 	conn->rx.base = NULL;
 	conn->rx.buffer_bytes = 0;
-	conn->rx.granted = smc_buffer_charge_most(conn, conn->rx.wanted);
+	conn->rx.granted = smc_buffer_charge_most(conn, choose_start_size(conn, transport));
 	err = conn->rx.granted ? transport->conn_open(conn) : -ENOMEM;
 	if (err && err != -EINPROGRESS)
 		goto err_group;
@@ -216,7 +232,7 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->failed = false;
 	conn->has_early = false;
 	spin_unlock_bh(&conn->lock);
-	count_receive_buffer(conn, conn->rx.buffer_bytes);
+	smc_conn_count_receive_buffer(conn, conn->rx.buffer_bytes);
 	smc_conn_get(conn);
 	smc_object_created(SMC_OBJECT_CONN);
 	return err;
@@ -239,19 +255,17 @@ err_group:
  */
 int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
-	const struct smc_knobs *knobs = &conn->sn->knobs;
 	u32 had = conn->rx.buffer_bytes;
 	int err = conn->transport->conn_attach(conn, peer);
 
-	count_receive_buffer(conn, conn->rx.buffer_bytes - had);
+	smc_conn_count_receive_buffer(conn, conn->rx.buffer_bytes - had);
 	if (!err)
 		err = adjust_charge(conn);
 	if (err)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
 	conn->tx.cons = conn->tx.prod;
-	conn->tx.hold_most = min_t(u32, READ_ONCE(knobs->autocorking),
-				   smc_ring_size(&conn->tx.ring) / 2);
+	smc_cdc_limit_held(conn);
 	return 0;
 }
 
@@ -314,7 +328,11 @@ bool smc_conn_answered(struct smc_conn *conn, u32 *reason)
  */
 int smc_conn_start(struct smc_conn *conn)
 {
-	return smc_cdc_attached(conn);
+	int err = smc_cdc_attached(conn);
+
+	if (!err)
+		smc_rx_started(conn);
+	return err;
 }
 
 /**
@@ -365,7 +383,7 @@ void smc_conn_free(struct smc_conn *conn)
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
 	smc_stall_stop(conn);
 	smc_cdc_stop_flush(conn);
-	count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
+	smc_conn_count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
 	smc_buffer_uncharge_all(conn);
 	WRITE_ONCE(conn->transport, NULL);

@@ -17,6 +17,9 @@ struct smc_group;
  */
 #define SMC_TRY_MAX	(SZ_16K + 261)
 
+/* If a ring could not grow, a call that writes tries again after so many jiffies */
+#define SMC_GROW_RETRY	(HZ / 10)
+
 /*
  * The wait queue of the struct socket, on which programs wait. TCP wakes another queue meanwhile,
  * see smc_sock_attach(). Only system calls may use this function: they have a struct socket.
@@ -115,6 +118,7 @@ void smc_conn_free(struct smc_conn *conn);
 void smc_conn_free_later(struct smc_conn *conn);
 void smc_conn_reap(void);
 void smc_conn_exit(void);
+void smc_conn_count_receive_buffer(const struct smc_conn *conn, s64 bytes);
 
 /* cdc.c */
 int smc_cdc_attached(struct smc_conn *conn);
@@ -127,12 +131,17 @@ void smc_cdc_kick(struct smc_conn *conn);
 void smc_cdc_flush(struct smc_conn *conn);
 void smc_cdc_init(struct smc_conn *conn);
 void smc_cdc_stop_flush(struct smc_conn *conn);
+void smc_cdc_limit_held(struct smc_conn *conn);
 
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
 int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
 bool smc_tx_writable(const struct smc_conn *conn);
 void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out);
+
+/* grow.c */
+void smc_tx_grow(struct smc_conn *conn, size_t left);
+void smc_rx_started(struct smc_conn *conn);
 
 /* stall.c */
 void smc_stall_init(struct smc_conn *conn);
@@ -196,13 +205,21 @@ static inline u32 smc_rx_available(const struct smc_conn *conn)
 	return smp_load_acquire(&conn->rx.produced) - READ_ONCE(conn->rx.consumed);
 }
 
+/* Bytes that the ring can hold once the peer has made it as large as it may. Any context. */
+static inline u32 smc_rx_most(const struct smc_conn *conn)
+{
+	u32 size = READ_ONCE(conn->rx.ring.end) - conn->rx.ring.first;
+
+	return max(READ_ONCE(conn->rx.most), size);
+}
+
 /*
  * Have enough bytes arrived for a reader that waits for @wanted? Half of the ring is always enough,
  * because the peer may wait for space. Any context.
  */
 static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
 {
-	return smc_rx_available(conn) >= min(wanted, smc_ring_size(&conn->rx.ring) / 2);
+	return smc_rx_available(conn) >= min(wanted, smc_rx_most(conn) / 2);
 }
 
 /*
@@ -226,13 +243,43 @@ static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 	return READ_ONCE(conn->tx.produced) - READ_ONCE(conn->tx.consumed);
 }
 
+/* Bytes that the ring can hold. Any context. The holder of the socket lock may increase it. */
+static inline u32 smc_tx_size(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->tx.ring.end) - conn->tx.ring.first;
+}
+
 /*
  * Bytes that can be written now. Any context. The peer increases the number at any time; the holder
  * of the socket lock decreases it.
  */
 static inline u32 smc_tx_space(const struct smc_conn *conn)
 {
-	return smc_ring_size(&conn->tx.ring) - smc_tx_outstanding(conn);
+	return smc_tx_size(conn) - smc_tx_outstanding(conn);
+}
+
+/* Has the ring not reached its last size? Any context. */
+static inline bool smc_tx_is_small(const struct smc_conn *conn)
+{
+	return unlikely(READ_ONCE(conn->tx.buffer_bytes) < conn->tx.most);
+}
+
+/*
+ * Can the next write make the ring larger, as far as this end knows? If it could not when it tried
+ * last, a program waits for space. Any context.
+ */
+static inline bool smc_tx_may_grow(const struct smc_conn *conn)
+{
+	return smc_tx_is_small(conn) && !READ_ONCE(conn->tx.stuck);
+}
+
+/* Is the ring to grow before a call writes @left bytes? The socket lock is held. */
+static inline bool smc_tx_wants_growth(const struct smc_conn *conn, size_t left)
+{
+	return smc_tx_is_small(conn) &&
+	       (left > smc_tx_space(conn) || READ_ONCE(conn->tx.cramped)) &&
+	       (!READ_ONCE(conn->tx.stuck) ||
+		time_after(jiffies, conn->tx.stuck_since + SMC_GROW_RETRY));
 }
 
 /*

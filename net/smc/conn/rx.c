@@ -39,8 +39,58 @@ u32 smc_rx_amount(struct smc_conn *conn)
 	return smc_urgent_amount(conn);
 }
 
+/**
+ * struct source - where a reader copies from
+ * @base: address of offset 0 of the ring
+ * @ring: its bounds
+ * @cons: the first byte that was not consumed
+ */
+struct source {
+	const u8 *base;
+	struct smc_ring ring;
+	struct smc_cursor cons;
+};
+
+/* The ring does not move, or the caller holds a lock that prevents it, see conn/grow.c */
+static struct source get_source(const struct smc_conn *conn)
+{
+	return (struct source){ conn->rx.base, conn->rx.ring, conn->rx.cons };
+}
+
+/*
+ * Until end_copying(), the memory stays, but the ring may move to other memory. What was available
+ * before this call is at @source too.
+ */
+static struct source begin_copying(struct smc_conn *conn)
+{
+	struct source source;
+
+	if (likely(!conn->rx.may_move))
+		return get_source(conn);
+	spin_lock_bh(&conn->lock);
+	source = get_source(conn);
+	conn->rx.reading = true;
+	spin_unlock_bh(&conn->lock);
+	return source;
+}
+
+static void end_copying(struct smc_conn *conn)
+{
+	void *left;
+
+	if (likely(!conn->rx.may_move))
+		return;
+	spin_lock_bh(&conn->lock);
+	conn->rx.reading = false;
+	left = conn->rx.left;
+	conn->rx.left = NULL;
+	spin_unlock_bh(&conn->lock);
+	if (unlikely(left))
+		conn->transport->ring_free(conn, left, conn->rx.left_written);
+}
+
 /* Copy from the ring; see copy_in() in conn/tx.c */
-static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor from,
+static u32 copy_out(const struct source *source, struct msghdr *msg, struct smc_cursor from,
 		    u32 bytes, int flags)
 {
 	struct smc_ring_part part[2];
@@ -49,11 +99,11 @@ static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor
 
 	if (flags & MSG_TRUNC)
 		return bytes;
-	if (likely(bytes <= conn->rx.ring.end - from.count))
-		return _copy_to_iter(conn->rx.base + from.count, bytes, &msg->msg_iter);
-	parts = smc_ring_split(&conn->rx.ring, from, bytes, part);
+	if (likely(bytes <= source->ring.end - from.count))
+		return _copy_to_iter(source->base + from.count, bytes, &msg->msg_iter);
+	parts = smc_ring_split(&source->ring, from, bytes, part);
 	for (i = 0; i < parts; i++) {
-		size_t n = _copy_to_iter(conn->rx.base + part[i].offset, part[i].len,
+		size_t n = _copy_to_iter(source->base + part[i].offset, part[i].len,
 					 &msg->msg_iter);
 
 		copied += n;
@@ -71,7 +121,8 @@ static u32 copy_out(struct smc_conn *conn, struct msghdr *msg, struct smc_cursor
  * @skip: bytes that MSG_PEEK skips (SO_PEEK_OFF), without lost urgent bytes
  * @peeked: bytes behind the consumed ones that MSG_PEEK has skipped or copied
  * @from: position to which @peeked is relative
- * @has_data: the call has got data
+ * @copied: bytes that the call has received
+ * @target: with so many it does not wait
  * @is_at_mark: and must not go on, because an urgent mark follows
  */
 struct reader {
@@ -81,7 +132,8 @@ struct reader {
 	u32 skip;
 	u32 peeked;
 	u32 from;
-	bool has_data;
+	u32 copied;
+	u32 target;
 	bool is_at_mark;
 };
 
@@ -158,13 +210,12 @@ static u32 end_at_mark(const struct reader *r, u32 available)
  * ring, so advance twice. The peer may declare the next byte urgent at any time, which adds it to
  * @gone.
  */
-static struct smc_cursor get_reader_cursor(const struct reader *r)
+static struct smc_cursor get_reader_cursor(const struct reader *r, const struct source *source)
 {
-	const struct smc_conn *conn = r->conn;
-	u32 gone = min(READ_ONCE(conn->urgent.gone), r->peeked);
-	struct smc_cursor cursor = smc_cursor_advance(conn->rx.cons, gone, &conn->rx.ring);
+	u32 gone = min(READ_ONCE(r->conn->urgent.gone), r->peeked);
+	struct smc_cursor cursor = smc_cursor_advance(source->cons, gone, &source->ring);
 
-	return smc_cursor_advance(cursor, r->peeked - gone, &conn->rx.ring);
+	return smc_cursor_advance(cursor, r->peeked - gone, &source->ring);
 }
 
 /*
@@ -174,7 +225,7 @@ static struct smc_cursor get_reader_cursor(const struct reader *r)
 static int receive_piece(struct reader *r, size_t len)
 {
 	struct smc_conn *conn = r->conn;
-	struct smc_cursor from;
+	struct source source;
 	u32 available, bytes;
 
 	if (r->from != conn->rx.consumed)	/* another call has consumed data meanwhile */
@@ -187,7 +238,7 @@ static int receive_piece(struct reader *r, size_t len)
 		int taken;
 
 		/* A mark that comes later is not among the available bytes */
-		r->is_at_mark = r->has_data && smc_urgent_mark_follows(conn, r->peeked);
+		r->is_at_mark = r->copied && smc_urgent_mark_follows(conn, r->peeked);
 		if (r->is_at_mark)
 			return 0;
 		taken = take_urgent(r, &available);
@@ -197,8 +248,9 @@ static int receive_piece(struct reader *r, size_t len)
 	bytes = min_t(size_t, min_t(u32, end_at_mark(r, available), PIECE), len);
 	if (!bytes)
 		return 0;
-	from = r->peeked ? get_reader_cursor(r) : conn->rx.cons;
-	bytes = copy_out(conn, r->msg, from, bytes, r->flags);
+	source = begin_copying(conn);
+	bytes = copy_out(&source, r->msg, get_reader_cursor(r, &source), bytes, r->flags);
+	end_copying(conn);
 	if (!bytes)
 		return -EFAULT;
 	consume_bytes(r, bytes);
@@ -209,6 +261,21 @@ static int receive_piece(struct reader *r, size_t len)
 static bool has_arrived(const struct smc_conn *conn, u32 seen)
 {
 	return smc_rx_available(conn) > seen || READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+}
+
+/* A call that peeks frees no space: the peer may never have more than the ring holds */
+static bool has_enough(const struct reader *r)
+{
+	u32 target = r->target;
+
+	if (r->flags & MSG_PEEK)
+		target = min(target, smc_rx_most(r->conn) / 2);
+	return r->copied >= target;
+}
+
+static bool may_go_on(const struct reader *r)
+{
+	return has_arrived(r->conn, r->peeked) || has_enough(r);
 }
 
 /* Wake a waiting call once: further data does not find it in the queue until it waits again */
@@ -246,10 +313,10 @@ static void leave_waiters(const struct smc_conn *conn, struct wait_queue_entry *
  * context switches take longer than its write. The socket lock is released meanwhile.
  * Return: whether data or the end has arrived.
  */
-static bool busy_poll_data(struct smc_conn *conn, u32 seen)
+static bool busy_poll_data(const struct reader *r)
 {
 #ifdef CONFIG_NET_RX_BUSY_POLL
-	struct sock *sk = conn->sk;
+	struct sock *sk = r->conn->sk;
 	unsigned long start;
 	bool found;
 
@@ -258,7 +325,7 @@ static bool busy_poll_data(struct smc_conn *conn, u32 seen)
 	release_sock(sk);
 	start = busy_loop_current_time();
 	for (;;) {
-		found = has_arrived(conn, seen);
+		found = may_go_on(r);
 		if (found || need_resched() || signal_pending(current) ||
 		    sk_busy_loop_timeout(sk, start))
 			break;
@@ -266,7 +333,7 @@ static bool busy_poll_data(struct smc_conn *conn, u32 seen)
 	}
 	lock_sock(sk);
 	if (found)
-		smc_conn_count(conn, SMC_STAT_BUSY_POLLS, 1);
+		smc_conn_count(r->conn, SMC_STAT_BUSY_POLLS, 1);
 	return found;
 #else
 	return false;
@@ -284,16 +351,16 @@ static int wait_for_data(struct reader *r, long *timeo)
 		return -EAGAIN;
 	if (signal_pending(current))
 		return sock_intr_errno(*timeo);
-	if (busy_poll_data(r->conn, r->peeked))
+	if (busy_poll_data(r))
 		return 0;
 	join_waiters(r->conn, &wait);
-	sk_wait_event(sk, timeo, has_arrived(r->conn, r->peeked), &wait);
+	sk_wait_event(sk, timeo, may_go_on(r), &wait);
 	leave_waiters(r->conn, &wait);
 	return 0;
 }
 
 /* No data is available. Return: 1 at the end of the stream, a negative errno, or 0 to retry. */
-static int wait_or_finish(struct reader *r, int copied, long *timeo)
+static int wait_or_finish(struct reader *r, long *timeo)
 {
 	struct smc_conn *conn = r->conn;
 	u8 shutdown;
@@ -307,7 +374,7 @@ static int wait_or_finish(struct reader *r, int copied, long *timeo)
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
 	shutdown = smp_load_acquire(&conn->shutdown);	/* as above */
 	if (smc_conn_has_error(conn))
-		return copied ? 1 : smc_conn_take_error(conn);
+		return r->copied ? 1 : smc_conn_take_error(conn);
 	if (shutdown & RCV_SHUTDOWN)	/* the last bytes may have come with the end */
 		return smc_rx_available(conn) > r->peeked ? 0 : 1;
 	return wait_for_data(r, timeo);
@@ -353,6 +420,7 @@ static void count_recv(struct smc_conn *conn, int copied, size_t len)
  */
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
+	struct source source;
 	u32 bytes, copied;
 
 	bytes = min_t(size_t, smc_rx_available(conn), len);
@@ -361,8 +429,9 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	if (unlikely(smc_urgent_matters(conn)))
 		return 0;
 
+	source = get_source(conn);
 	pagefault_disable();
-	copied = copy_out(conn, msg, conn->rx.cons, bytes, 0);
+	copied = copy_out(&source, msg, source.cons, bytes, 0);
 	pagefault_enable();
 	if (unlikely(copied < bytes)) {
 		iov_iter_revert(&msg->msg_iter, copied);
@@ -405,33 +474,30 @@ int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int fl
 {
 	struct reader r = { .conn = conn, .msg = msg, .flags = flags };
 	long timeo = sock_rcvtimeo(conn->sk, flags & MSG_DONTWAIT);
-	int target = sock_rcvlowat(conn->sk, flags & MSG_WAITALL, len);
-	int copied = 0;
 	int n = 0;
 
-	if (flags & MSG_PEEK) {
+	r.target = sock_rcvlowat(conn->sk, flags & MSG_WAITALL, len);
+	if (flags & MSG_PEEK)
 		r.skip = max(sk_peek_offset(conn->sk, flags), 0);
-		/* the peer may never have more in the ring at once */
-		target = min_t(u32, target, smc_ring_size(&conn->rx.ring) / 2);
-	}
 	start_reader(&r);
 	do {
-		n = receive_piece(&r, len - copied);
+		n = receive_piece(&r, len - r.copied);
 		if (n > 0) {
-			copied += n;
-			r.has_data = true;
+			r.copied += n;
 			continue;
 		}
-		if (n < 0 || r.is_at_mark || copied >= target ||
+		if (n < 0 || r.is_at_mark || has_enough(&r) ||
 		    (!len && smc_rx_available(conn) > r.peeked))
 			break;
-		n = wait_or_finish(&r, copied, &timeo);
+		n = wait_or_finish(&r, &timeo);
 		if (n)
 			break;
-	} while (copied < len || !len);
+	} while (r.copied < len || !len);
 
-	if (!copied && n < 0)
-		copied = n;
-	count_recv(conn, copied, len);
-	return copied;
+	if (r.copied)
+		n = r.copied;
+	else if (n > 0)
+		n = 0;
+	count_recv(conn, n, len);
+	return n;
 }

@@ -14,11 +14,12 @@
 
 /*
  * Does poll report the connection writable? As with TCP, a writer that found the ring full is woken
- * when a third of it is free. Any context.
+ * when a third of it is free. The next write makes a small ring larger; without memory it waits, as
+ * over TCP. Any context.
  */
 bool smc_tx_writable(const struct smc_conn *conn)
 {
-	return smc_tx_space(conn) >= smc_ring_size(&conn->tx.ring) / 3;
+	return smc_tx_space(conn) >= smc_tx_size(conn) / 3 || smc_tx_may_grow(conn);
 }
 
 /* Has the program shut down writing, or does the peer not read any more? */
@@ -84,16 +85,34 @@ static bool arm_and_check_space(struct smc_conn *conn)
 	return smc_tx_writable(conn) || is_send_refused(conn);
 }
 
-/* Wait for space or the end. The socket lock is released meanwhile. */
-static int wait_for_space(struct smc_conn *conn, long *timeo)
+/* If the ring could not grow, wait no longer than until the call is to try again */
+static void wait_or_retry(struct smc_conn *conn, long *timeo, struct wait_queue_entry *wait)
+{
+	long part = smc_tx_is_small(conn) ? min(*timeo, SMC_GROW_RETRY + 1L) : *timeo;
+	struct sock *sk = conn->sk;
+	long left = part;
+
+	sk_wait_event(sk, &left, arm_and_check_space(conn), wait);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo -= part - left;
+}
+
+/*
+ * Wait for space for some of @bytes, or the end. A ring that could not grow may grow meanwhile. The
+ * socket lock is released while waiting.
+ */
+static int wait_for_space(struct smc_conn *conn, size_t bytes, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = conn->sk;
 	int err = 0;
 
 	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters + 1);
 	add_wait_queue(smc_conn_waiters(conn), &wait);
 	while (!arm_and_check_space(conn)) {
+		if (smc_tx_wants_growth(conn, bytes)) {
+			smc_tx_grow(conn, bytes);
+			continue;
+		}
 		smc_stall_begin(conn);
 		if (!*timeo) {
 			err = -EAGAIN;
@@ -103,7 +122,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 			err = sock_intr_errno(*timeo);
 			break;
 		}
-		sk_wait_event(sk, timeo, arm_and_check_space(conn), &wait);
+		wait_or_retry(conn, timeo, &wait);
 	}
 	remove_wait_queue(smc_conn_waiters(conn), &wait);
 	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters - 1);
@@ -153,7 +172,7 @@ static __always_inline void count_send(struct smc_conn *conn, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_TX_CALLS, 1);
 	smc_conn_count_size(conn, SMC_STAT_TX_SIZE, len);
-	if (len > conn->tx.buffer_bytes)
+	if (len > max(conn->tx.buffer_bytes, conn->tx.most))
 		smc_conn_count(conn, SMC_STAT_TX_BIGGER_THAN_PEER, 1);
 }
 
@@ -172,7 +191,8 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
 	u32 copied;
 
-	if (unlikely(is_send_refused(conn) || len > smc_tx_space(conn)))
+	if (unlikely(is_send_refused(conn) || len > smc_tx_space(conn) ||
+		     READ_ONCE(conn->tx.cramped)))
 		return 0;
 	pagefault_disable();
 	copied = copy_in(conn, &msg->msg_iter, len);
@@ -212,14 +232,14 @@ void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out)
 }
 
 /* The ring is full: tell the peer, and wait if the call may wait */
-static int wait_ring_full(struct smc_conn *conn, const struct msghdr *msg, long *timeo)
+static int wait_ring_full(struct smc_conn *conn, struct msghdr *msg, long *timeo)
 {
 	int err;
 
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
 	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
 	WRITE_ONCE(conn->tx.full_at, conn->tx.produced);
-	err = wait_for_space(conn, timeo);
+	err = wait_for_space(conn, msg_data_left(msg), timeo);
 	/* The rest may be held if it is small (is_in_stream()): the reader has much to read */
 	WRITE_ONCE(conn->tx.stream_at, local_clock());
 	return err;
@@ -255,6 +275,8 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 			err = -EPIPE;	/* unless the connection has an error of its own */
 			break;
 		}
+		if (smc_tx_wants_growth(conn, msg_data_left(msg)))
+			smc_tx_grow(conn, msg_data_left(msg));
 		space = min_t(size_t, smc_tx_space(conn), PIECE);
 		if (!space) {
 			err = wait_ring_full(conn, msg, &timeo);

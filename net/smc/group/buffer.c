@@ -117,6 +117,18 @@ static bool charge_account(struct smc_conn *conn, u32 bytes)
 	return true;
 }
 
+static int charge_payer(struct smc_conn *conn, u32 bytes)
+{
+	if (!smc_payer_take(conn->payer, bytes))
+		return -ENOMEM;
+	if (!charge_account(conn, bytes)) {
+		smc_payer_give(conn->payer, bytes);
+		return -ENOMEM;
+	}
+	conn->charged += bytes;
+	return 0;
+}
+
 /**
  * smc_buffer_charge() - charge a buffer to the memory cgroup of the socket
  * @conn: the connection that uses the buffer; the socket lock is held
@@ -130,22 +142,13 @@ int smc_buffer_charge(struct smc_conn *conn, u32 bytes)
 {
 	int err = attach_payer(conn);
 
-	if (err || !conn->payer)
-		return err;
-	if (!smc_payer_take(conn->payer, bytes))
-		return -ENOMEM;
-	if (!charge_account(conn, bytes)) {
-		smc_payer_give(conn->payer, bytes);
-		return -ENOMEM;
-	}
-	conn->charged += bytes;
-	return 0;
+	return err || !conn->payer ? err : charge_payer(conn, bytes);
 }
 
 /**
  * smc_buffer_charge_most() - smc_buffer_charge() for a buffer that may be smaller
  * @conn: the connection that uses the buffer; the socket lock is held
- * @bytes: a size from smc_buffer_size()
+ * @bytes: a power of two
  *
  * May sleep.
  *
@@ -162,8 +165,31 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 }
 
 /**
+ * smc_buffer_charge_growth() - charge what a buffer needs more if it becomes larger
+ * @conn: an attached connection, which is charged for rx.granted bytes; its lock is held
+ * @bytes: the new size
+ *
+ * The task of another socket calls this, so it does not reclaim memory of the cgroup: the kernel
+ * charges it beyond memory.max instead, as for data that TCP receives. Does not sleep.
+ *
+ * Return: the size that is charged now, @bytes or smaller; 0 if there is no room for a larger one.
+ */
+u32 smc_buffer_charge_growth(struct smc_conn *conn, u32 bytes)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->payer) {
+		bytes = smc_payer_offer(conn->payer, bytes);
+		if (bytes <= conn->rx.granted || !conn->account ||
+		    charge_payer(conn, bytes - conn->rx.granted))
+			return 0;
+	}
+	conn->rx.granted = bytes;
+	return bytes;
+}
+
+/**
  * smc_buffer_uncharge() - the connection does not use a buffer any more
- * @conn: the connection; the socket lock is held, or the connection was released
+ * @conn: the connection; the socket lock or its own lock is held, or the connection was released
  * @bytes: the size that was charged, or a part of it
  *
  * Does not sleep.

@@ -46,11 +46,21 @@ struct smc_payer;
 /**
  * struct smc_conn_rx - the ring we receive from
  * @wanted: requested size, before the allocation
- * @granted: bytes charged to the memory cgroup for it. Set by smc_conn_open()
+ * @granted: bytes charged to the memory cgroup for it. Set by smc_conn_open(); once the connection
+ *	is attached, conn->lock
  * @chosen: the program chose @wanted; otherwise it is the default
- * @buffer_bytes: size of the buffer element, as announced
- * @base: address of offset 0; readers access only produced bytes
+ * @buffer_bytes: size of the buffer element; below 16 KiB it is announced as 16 KiB
+ * @base: address of offset 0; readers access only produced bytes. If @may_move, the peer may
+ *	change @base, @ring and the cursors at any time, under conn->lock and the socket's spin lock
  * @ring: its bounds
+ * @may_move: the peer may replace the memory of the ring, see conn/grow.c. Set by smc_conn_open()
+ * @most: size up to which the peer may make the ring grow; 0 if it may not, or could not when it
+ *	tried last. Set by smc_conn_open(); then the holder of the peer's socket lock writes it
+ * @awaited: the peer wanted to make the ring larger before this end was attached; conn->lock, and
+ *	constant once it is attached
+ * @reading: a call copies from the ring and holds the socket lock alone; conn->lock
+ * @left: smc_ring_memory.priv of the former memory, from which that call copies; conn->lock
+ * @left_written: smc_ring_memory.written of @left
  * @consumed: bytes consumed; written under conn->lock and the socket lock, or its spin lock
  *	alone (smc_rx_try())
  * @cons: @consumed as a cursor
@@ -69,9 +79,15 @@ struct smc_conn_rx {
 	u32 wanted;
 	u32 granted;
 	bool chosen;
+	bool may_move;
+	bool awaited;
+	bool reading;
 	u32 buffer_bytes;
 	u8 *base;
 	struct smc_ring ring;
+	u32 most;
+	u32 left_written;
+	void *left;
 	u32 consumed;
 	struct smc_cursor cons;
 	u32 produced;
@@ -91,6 +107,12 @@ struct smc_conn_rx {
  * @buffer_bytes: size of its element, as announced
  * @base: address of offset 0
  * @ring: its bounds
+ * @most: size up to which this end may make the ring grow, at least the present one; constant
+ * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
+ *	starts
+ * @stuck_since: jiffies of the last attempt; written under the socket lock
+ * @cramped: the ring is too small to delay announcements as @coalesce wants; written under
+ *	conn->lock or the socket lock
  * @produced: bytes we produced; written under conn->lock and the socket lock, or its spin lock
  *	alone (smc_tx_try())
  * @total: the same since the connection began, for TCP_INFO
@@ -112,7 +134,7 @@ struct smc_conn_rx {
  * @refused: the peer would not read data: it closed, or we did; conn->lock
  * @ended: "closed" or "aborted" was sent, or the peer is gone: nothing may follow; conn->lock
  * @coalesce: the announcement of small writes may be delayed (Nagle)
- * @hold_most: upper limit of @held; constant
+ * @hold_most: upper limit of @held; conn->lock
  * @held: bytes produced and not announced yet; conn->lock
  * @held_writes: how many writes @held is of, if it is not 0; conn->lock
  * @stream_at: local_clock() at the last sign of a stream of writes, see is_in_stream(); written
@@ -126,8 +148,12 @@ struct smc_conn_rx {
  */
 struct smc_conn_tx {
 	u32 buffer_bytes;
+	u32 most;
 	u8 *base;
 	struct smc_ring ring;
+	unsigned long stuck_since;
+	bool stuck;
+	bool cramped;
 	u32 produced;
 	u64 total;
 	unsigned long last;
@@ -220,7 +246,8 @@ struct smc_conn_urgent {
  *	lower half of the DMB token (SMC-D). Set by conn_open(), then constant
  * @peer_token: the peer's alert token
  * @lock: protects the fields marked @lock; taken with bottom halves off. No other lock of the
- *	module is taken inside it, except by the transport's cdc_post, tx_progress and conn_ends
+ *	module is taken inside it, except by the transport's cdc_post, tx_progress and conn_ends,
+ *	and that of the peer by conn/grow.c
  * @state: enum smc_close_state; @lock
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN for the program; written under @lock. Read without the
  *	lock by smp_load_acquire(), which makes the last bytes and @failed visible

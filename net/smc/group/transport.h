@@ -167,6 +167,22 @@ struct smc_conn_ends {
 };
 
 /**
+ * struct smc_ring_memory - memory for a ring
+ * @priv: for the transport; NULL without memory
+ * @base: address of offset 0
+ * @ring: its bounds
+ * @bytes: size of the buffer element
+ * @written: end of the part of the ring that was ever written; offset in the ring
+ */
+struct smc_ring_memory {
+	void *priv;
+	u8 *base;
+	struct smc_ring ring;
+	u32 bytes;
+	u32 written;
+};
+
+/**
  * struct smc_tx_progress - how far sent data has come
  * @unsent: bytes that were not passed to the device
  * @unconfirmed: bytes that the peer's adapter has not confirmed, @unsent included
@@ -241,6 +257,19 @@ struct smc_tx_progress {
  *	the transport does not hold the peer's element.
  * @conn_close: Give everything back. Called once after conn_open. No upcall follows. May sleep.
  *
+ * @may_grow: Can one end replace the memory into which it writes, as both are in this kernel? Then
+ *	rx.granted may be less than the smallest size of the protocol. Any context. NULL if that is
+ *	never so, and then also the operations that follow. The socket lock is held for them.
+ * @other_end: The connection at the other end, of which this end writes to the receive ring; NULL
+ *	if it is detached. Its struct exists as long as the socket lock is held. Does not sleep.
+ * @ring_alloc: Allocate memory of at most @bytes for the receive ring of the other end: all zero,
+ *	and charged to the limits of its namespace. May sleep. Returns 0, or a negative errno,
+ *	-ENOBUFS at a limit.
+ * @ring_swap: Replace the memory of the receive ring of the other end. @memory becomes the former
+ *	memory. The locks of both connections are held; neither is being freed. Does not sleep.
+ * @ring_free: Free memory that no ring has: @priv and @written of struct smc_ring_memory. @conn is
+ *	any of the two ends. Process context; does not sleep.
+ *
  * @tx_progress: How far has produced data come? conn->lock is held; does not sleep. Returns whether
  *	the caller must post control data, so that the device reports the rest. NULL with
  *	@synchronous: all data is in the peer's ring.
@@ -286,6 +315,12 @@ struct smc_transport {
 	bool (*conn_is_attached)(const struct smc_conn *conn);
 	void (*conn_detach)(struct smc_conn *conn);
 	void (*conn_close)(struct smc_conn *conn);
+
+	bool (*may_grow)(const struct smc_group *group);
+	struct smc_conn *(*other_end)(const struct smc_conn *conn);
+	int (*ring_alloc)(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory);
+	void (*ring_swap)(struct smc_conn *conn, struct smc_ring_memory *memory);
+	void (*ring_free)(struct smc_conn *conn, void *memory, u32 written);
 
 	bool (*tx_progress)(struct smc_conn *conn, struct smc_tx_progress *out);
 	void (*cdc_post)(struct smc_conn *conn, const struct smc_cdc *cdc);

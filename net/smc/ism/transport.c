@@ -71,6 +71,13 @@ static bool d_reaches(const struct smc_candidate *candidate, const struct smc_ad
 	return peer->ism.chid == dev->chid && dev->ops->reaches(dev, &address);
 }
 
+static bool d_may_grow(const struct smc_group *group)
+{
+	const struct smc_ism_device *dev = group->device;
+
+	return dev->ops->swap_memory;
+}
+
 static int d_group_open(struct smc_group *group, const struct smc_candidate *candidate)
 {
 	struct smc_ism_device *dev = candidate->device;
@@ -124,6 +131,11 @@ static bool d_cdc_fetch(struct smc_conn *conn, struct smc_cdc *cdc)
 	return !smc_cdc_block_parse(words, sizeof(words), cdc);
 }
 
+static struct smc_ring get_ring(u32 dmb_bytes)
+{
+	return (struct smc_ring){ .first = 0, .end = dmb_bytes - SMC_CDC_BLOCK_LEN };
+}
+
 /* The device has allocated the memory of our DMB */
 static void set_receive_ring(struct smc_conn *conn)
 {
@@ -131,10 +143,9 @@ static void set_receive_ring(struct smc_conn *conn)
 
 	conn->rx.buffer_bytes = dmb->bytes;
 	conn->rx.base = dmb->addr + SMC_CDC_BLOCK_LEN;
-	conn->rx.ring.first = 0;
-	conn->rx.ring.end = dmb->bytes - SMC_CDC_BLOCK_LEN;
+	conn->rx.ring = get_ring(dmb->bytes);
 	smc_conn_count(conn, dmb->reused ? SMC_STAT_RX_REUSED : SMC_STAT_RX_ALLOCATED, 1);
-	if (dmb->bytes < conn->rx.wanted)
+	if (dmb->bytes < conn->rx.wanted && !conn->rx.may_move)
 		smc_conn_count(conn, SMC_STAT_RX_DOWNGRADED, 1);
 	smc_conn_count_size(conn, SMC_STAT_RX_BUFFER, dmb->bytes);
 }
@@ -183,9 +194,19 @@ static void d_conn_describe(const struct smc_conn *conn, struct smc_clc_accept *
 	out->dmb.link_id = conn->group->id;
 }
 
+static struct smc_conn *d_other_end(const struct smc_conn *conn)
+{
+	const struct element *el = conn->priv;
+
+	if (!el || !el->attached || !d_may_grow(conn->group))
+		return NULL;
+	return el->dev->ops->get_dmb(&el->map)->owner;
+}
+
 static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 {
 	u32 bytes = smc_clc_buffer_bytes(peer->dmb.dmbe_size);
+	bool may_grow = d_may_grow(conn->group);
 	struct element *el = conn->priv;
 	int err;
 
@@ -198,19 +219,72 @@ static int d_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *pee
 	el->peer_token = peer->dmb.dmb_token;
 	if (!conn->rx.base)
 		set_receive_ring(conn);
-	if (el->map.bytes < bytes) {
-		/* A server announces the size that it requests, before it has memory */
-		if (conn->role == SMC_SERVER)
-			return -EPROTO;	/* conn_close detaches the DMB */
+	/*
+	 * A server announces the size that it requests, before it has memory. A DMB that is to grow
+	 * may be smaller than the protocol can tell.
+	 */
+	if (el->map.bytes < bytes && conn->role == SMC_SERVER &&
+	    !(may_grow && bytes == SMC_BUFFER_MIN))
+		return -EPROTO;	/* conn_close detaches the DMB */
+	/* An end that may replace the memory has to know the true size, which the owner uses */
+	if (el->map.bytes < bytes || may_grow)
 		bytes = el->map.bytes;
-	}
 
 	el->block = el->map.addr;
 	conn->tx.buffer_bytes = bytes;
 	conn->tx.base = el->map.addr + SMC_CDC_BLOCK_LEN;
-	conn->tx.ring.first = 0;
-	conn->tx.ring.end = bytes - SMC_CDC_BLOCK_LEN;
+	conn->tx.ring = get_ring(bytes);
+	if (may_grow)
+		conn->tx.most = max(bytes, d_other_end(conn)->rx.most);
 	return 0;
+}
+
+/* The DMB begins with the control block */
+static struct smc_ring_memory get_ring_memory(const struct smc_dmb_memory *dmb)
+{
+	return (struct smc_ring_memory){
+		.priv	= dmb->priv,
+		.base	= dmb->addr + SMC_CDC_BLOCK_LEN,
+		.ring	= get_ring(dmb->bytes),
+		.bytes	= dmb->bytes,
+	};
+}
+
+static struct smc_dmb_memory get_dmb_memory(const struct smc_ring_memory *ring)
+{
+	return (struct smc_dmb_memory){
+		.addr	= ring->base - SMC_CDC_BLOCK_LEN,
+		.bytes	= ring->bytes,
+		.priv	= ring->priv,
+	};
+}
+
+static int d_ring_alloc(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory)
+{
+	const struct element *el = conn->priv;
+	struct smc_dmb_memory dmb;
+	int err = el->dev->ops->alloc_memory(el->dev, &el->map, bytes, &dmb);
+
+	if (!err)
+		*memory = get_ring_memory(&dmb);
+	return err;
+}
+
+static void d_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory)
+{
+	struct smc_dmb_memory dmb = get_dmb_memory(memory);
+	struct element *el = conn->priv;
+
+	el->dev->ops->swap_memory(el->dev, &el->map, &dmb);
+	el->block = el->map.addr;
+	*memory = get_ring_memory(&dmb);
+}
+
+static void d_ring_free(struct smc_conn *conn, void *memory, u32 written)
+{
+	const struct element *el = conn->priv;
+
+	el->dev->ops->free_memory(el->dev, memory, written + SMC_CDC_BLOCK_LEN);
 }
 
 static bool d_conn_is_attached(const struct smc_conn *conn)
@@ -293,6 +367,11 @@ static const struct smc_transport transport = {
 	.conn_is_attached	= d_conn_is_attached,
 	.conn_detach	= d_conn_detach,
 	.conn_close	= d_conn_close,
+	.may_grow	= d_may_grow,
+	.other_end	= d_other_end,
+	.ring_alloc	= d_ring_alloc,
+	.ring_swap	= d_ring_swap,
+	.ring_free	= d_ring_free,
 	.cdc_post	= d_cdc_post,
 	.cdc_fetch	= d_cdc_fetch,
 	.cdc_kick	= d_cdc_kick,

@@ -28,6 +28,7 @@ TABLE = {
     'autocorking_size': (65536, 0, MOST),
     'limit_smc_hs': (0, 0, 1),
     'rmem': (524288, 16384, MOST // 2),
+    'rmem_start': (524288, 4096, 524288),
     'wmem': (524288, 16384, MOST // 2),
     'smcr_testlink_time': (30, 0, DAY),
     'smcr_max_links_per_lgr': (1, 1, 2),

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings that begin small and grow: what programs see is what TCP sockets do. The tests also hold
+ * over SMC-R, where rings have their size from the start, and over TCP, which has no rings.
+ */
+
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lost.h"
+#include "pair.h"
+
+#define START	4096	/* bytes of a small ring */
+#define PAIRS	120	/* take nearly a MiB, if their rings are small */
+#define MUCH	(200 * 1024)	/* fits into a ring of SMC-R */
+
+static bool can_keep_pages(int index)
+{
+	return only_smc(index) && lost_possible(BY_USERFAULTFD);
+}
+
+static bool only_smcd(int index)
+{
+	return only_smc(index) && within_host(index);
+}
+
+/* The rings of the pair begin small. Others may see the sysctl, so the tests run alone */
+static void open_small(int fd[2])
+{
+	if (variant->smc)
+		set_sysctl("net/smc/rmem_start", START);
+	pair_open(fd);
+	if (variant->smc)
+		set_sysctl("net/smc/rmem_start", 512 * 1024);
+}
+
+/* The peer does not have to read meanwhile */
+static void write_pattern(int fd, size_t bytes, uint64_t offset)
+{
+	uint8_t *buf = malloc(bytes);
+
+	TRUE(buf);
+	pattern_fill(buf, bytes, offset);
+	send_all(fd, buf, bytes);
+	free(buf);
+}
+
+TEST(growth_before_anybody_reads, .alone = true)
+{
+	int fd[2];
+
+	open_small(fd);
+	write_pattern(fd[0], MUCH, 0);
+	write_pattern(fd[1], MUCH, 1);
+	drain(fd[0], MUCH, 1);
+	drain(fd[1], MUCH, 0);
+}
+
+/* Small writes, of which the first ones fill what there is */
+TEST(growth_in_small_steps, .alone = true)
+{
+	size_t sizes[] = { 1, 100, 1000, 1024, 3000, 4000, 4064, 4065, 10000 };
+	size_t sent = 0, got = 0, i;
+	int fd[2], round;
+
+	open_small(fd);
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			write_pattern(fd[0], sizes[i], sent);
+			sent += sizes[i];
+		}
+		drain(fd[1], sizes[round % 9], got);
+		got += sizes[round % 9];
+		if (sent - got > MUCH / 2) {
+			drain(fd[1], sent - got, got);
+			got = sent;
+		}
+	}
+	drain(fd[1], sent - got, got);
+	expect_nothing(fd[1]);
+}
+
+TEST(growth_keeps_poll_writable, .alone = true)
+{
+	int fd[2], i;
+
+	open_small(fd);
+	for (i = 0; i < 32; i++) {
+		TRUE(events_now(fd[0]) & POLLOUT);
+		write_pattern(fd[0], START - 96, (uint64_t)i * (START - 96));
+	}
+	drain(fd[1], 32 * (START - 96), 0);
+}
+
+/**
+ * struct stream - one direction of a connection
+ * @from: written to
+ * @to: read from
+ * @bytes: how many
+ * @seed: of the sizes
+ */
+struct stream {
+	int from;
+	int to;
+	size_t bytes;
+	unsigned int seed;
+};
+
+static size_t choose_size(unsigned int *seed, size_t left)
+{
+	size_t most = 1UL << (rand_r(seed) % 17), size = 1 + rand_r(seed) % most;
+
+	return size < left ? size : left;
+}
+
+static void write_stream(void *arg)
+{
+	struct stream *stream = arg;
+	unsigned int seed = stream->seed;
+	uint8_t buf[65536];
+	size_t sent = 0;
+
+	while (sent < stream->bytes) {
+		size_t size = choose_size(&seed, stream->bytes - sent);
+
+		pattern_fill(buf, size, sent + stream->seed);
+		send_all(stream->from, buf, size);
+		sent += size;
+	}
+}
+
+static void read_stream(void *arg)
+{
+	struct stream *stream = arg;
+	unsigned int seed = ~stream->seed;
+	uint8_t buf[65536];
+	size_t got = 0;
+
+	while (got < stream->bytes) {
+		size_t size = choose_size(&seed, sizeof(buf));
+		int flags = rand_r(&seed) % 4 ? 0 : MSG_PEEK;
+		ssize_t n = OK(recv(stream->to, buf, size, flags));
+
+		TRUE(n > 0);
+		pattern_check(buf, n, got + stream->seed);
+		if (!flags)
+			got += n;
+	}
+}
+
+TEST(growth_in_both_directions, .alone = true)
+{
+	struct stream streams[2];
+	struct worker workers[4];
+	int fd[2], round, i;
+
+	for (round = 0; round < 8; round++) {
+		open_small(fd);
+		for (i = 0; i < 2; i++) {
+			streams[i] = (struct stream){ fd[i], fd[!i], MUCH, 2 * round + i + 1 };
+			worker_start(&workers[2 * i], write_stream, &streams[i]);
+			worker_start(&workers[2 * i + 1], read_stream, &streams[i]);
+		}
+		for (i = 0; i < 4; i++)
+			worker_join(&workers[i]);
+		expect_nothing(fd[0]);
+		expect_nothing(fd[1]);
+		pair_close(fd);
+	}
+}
+
+/* Poll waits for more than the first ring holds */
+TEST(growth_up_to_lowat, .alone = true)
+{
+	int fd[2], i;
+
+	open_small(fd);
+	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 3 * START);
+	for (i = 0; i < 2; i++)
+		write_pattern(fd[0], START, (uint64_t)i * START);
+	wait_amount(fd[1], 2 * START);
+	TRUE(!(events_now(fd[1]) & POLLIN));
+	write_pattern(fd[0], START, 2 * START);
+	TRUE(wait_events(fd[1], POLLIN) & POLLIN);
+	drain(fd[1], 3 * START, 0);
+}
+
+static void wait_for_all(void *arg)
+{
+	static uint8_t buf[10 * START];
+	int fd = *(int *)arg;
+
+	EQ(recv(fd, buf, sizeof(buf), MSG_WAITALL | MSG_PEEK), sizeof(buf));
+	pattern_check(buf, sizeof(buf), 0);
+	EQ(recv(fd, buf, sizeof(buf), MSG_WAITALL), sizeof(buf));
+	pattern_check(buf, sizeof(buf), 0);
+}
+
+TEST(growth_for_a_peek, .alone = true)
+{
+	struct worker worker;
+	int fd[2], i;
+
+	open_small(fd);
+	worker_start(&worker, wait_for_all, &fd[1]);
+	worker_asleep(&worker);
+	for (i = 0; i < 10; i++)
+		write_pattern(fd[0], START, (uint64_t)i * START);
+	worker_join(&worker);
+}
+
+/* Rings that begin small have as much memory as they may: the next one that is to grow cannot */
+static void use_up_memory(int (*fd)[2])
+{
+	int i;
+
+	set_sysctl("net/smc/buffer_limit", 1);
+	for (i = 0; i < PAIRS; i++)
+		open_small(fd[i]);
+	for (i = 1; i < 8; i++)
+		send_until_full(fd[i][0], 0);
+}
+
+/* Quickly: the first ones are a stream, of which the rest is to be announced later */
+static void write_small(int fd)
+{
+	static char text[100];
+	struct iovec iov = { text, sizeof(text) };
+	struct mmsghdr messages[64];
+	int i;
+
+	memset(messages, 0, sizeof(messages));
+	for (i = 0; i < 64; i++)
+		messages[i].msg_hdr = (struct msghdr){ .msg_iov = &iov, .msg_iovlen = 1 };
+	i = OK(sendmmsg(fd, messages, 64, MSG_DONTWAIT));
+	TRUE(i < 64);
+}
+
+static void peek_for_much(void *arg)
+{
+	static char buf[MUCH];
+	ssize_t got = OK(recv(*(int *)arg, buf, sizeof(buf), MSG_WAITALL | MSG_PEEK));
+
+	TRUE(got >= START / 2 - 32 && got < START);
+}
+
+/* A call that waits for what a larger ring holds returns, as the writer may wait for it */
+TEST(growth_fails, .applies = only_smcd, .alone = true)
+{
+	static int fd[PAIRS][2];
+	struct worker worker;
+
+	use_up_memory(fd);
+	worker_start(&worker, peek_for_much, &fd[0][1]);
+	worker_asleep(&worker);
+	write_small(fd[0][0]);
+	worker_join(&worker);
+	set_sysctl("net/smc/buffer_limit", 0);
+}
+
+/* An urgent byte before, between and after bytes for which the ring grows */
+TEST(growth_around_urgent_bytes, .alone = true)
+{
+	static uint8_t buf[8 * START];
+	int fd[2], at;
+	char urgent;
+
+	open_small(fd);
+	EQ(send(fd[0], "!", 1, MSG_OOB), 1);
+	write_pattern(fd[0], START, 0);
+	TRUE(wait_events(fd[1], POLLPRI) & POLLPRI);
+	EQ(recv(fd[1], &urgent, 1, MSG_OOB), 1);
+	EQ(urgent, '!');
+	write_pattern(fd[0], 4 * START, START);
+	EQ(send(fd[0], "?", 1, MSG_OOB), 1);
+	write_pattern(fd[0], 16 * START, 5 * START);
+	wait_amount(fd[1], 5 * START);
+	drain(fd[1], 5 * START, 0);
+	EQ(recv(fd[1], &urgent, 1, MSG_OOB), 1);
+	EQ(urgent, '?');
+	for (at = 5 * START; at < 21 * START; at += sizeof(buf))
+		drain(fd[1], sizeof(buf), at);
+	expect_nothing(fd[1]);
+}
+
+/* An urgent byte that the reader gets in line, of which the ring has the only place */
+TEST(growth_with_an_urgent_byte_in_line, .alone = true)
+{
+	int fd[2];
+
+	open_small(fd);
+	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
+	EQ(send(fd[0], "abc", 3, MSG_OOB), 3);
+	write_pattern(fd[0], 8 * START, 0);
+	write_pattern(fd[0], 8 * START, 8 * START);
+	expect_text(fd[1], "ab");
+	expect_text(fd[1], "c");
+	drain(fd[1], 16 * START, 0);
+}
+
+static void read_into_page(void *arg)
+{
+	void **args = arg;
+
+	EQ(recv(*(int *)args[0], args[1], 2000, 0), 2000);
+}
+
+/* The reader waits for a page while the ring grows, and goes on to copy from the first one */
+TEST(growth_under_a_reader, .applies = can_keep_pages, .alone = true)
+{
+	static uint8_t page[65536];
+	struct worker worker;
+	struct lost lost;
+	void *args[2];
+	int fd[2];
+
+	open_small(fd);
+	lost_open(&lost, BY_USERFAULTFD, 1);
+	write_pattern(fd[0], 3000, 0);
+	wait_amount(fd[1], 3000);
+	args[0] = &fd[1];
+	args[1] = lost_page(&lost, 0);
+	worker_start(&worker, read_into_page, args);
+	while (!lost_is_wanted(&lost, 0))
+		pause_briefly();
+	write_pattern(fd[0], 10000, 3000);
+	write_pattern(fd[0], 60000, 13000);
+	write_pattern(fd[0], 100000, 73000);
+	lost_bring(&lost, 0, page, lost.size);
+	worker_join(&worker);
+	pattern_check(args[1], 2000, 0);
+	drain(fd[1], 171000, 2000);
+	write_pattern(fd[1], MUCH, 0);
+	drain(fd[0], MUCH, 0);
+}
+
+/* The same, but the writer is gone when the page comes */
+TEST(growth_and_the_writer_closes, .applies = can_keep_pages, .alone = true)
+{
+	static uint8_t page[65536];
+	struct worker worker;
+	struct lost lost;
+	void *args[2];
+	int fd[2];
+
+	open_small(fd);
+	lost_open(&lost, BY_USERFAULTFD, 1);
+	write_pattern(fd[0], 3000, 0);
+	wait_amount(fd[1], 3000);
+	args[0] = &fd[1];
+	args[1] = lost_page(&lost, 0);
+	worker_start(&worker, read_into_page, args);
+	while (!lost_is_wanted(&lost, 0))
+		pause_briefly();
+	write_pattern(fd[0], 10000, 3000);
+	OK(close(fd[0]));
+	lost_bring(&lost, 0, page, lost.size);
+	worker_join(&worker);
+	pattern_check(args[1], 2000, 0);
+	drain(fd[1], 11000, 2000);
+	expect_eof(fd[1]);
+}
+
+/* SO_RCVBUF limits the ring, as over TCP */
+TEST(growth_up_to_rcvbuf, .applies = only_smc, .alone = true)
+{
+	size_t bytes;
+	int fd[2];
+
+	set_sysctl("net/smc/rmem_start", START);
+	pair_with_buffers(fd, 16384);
+	set_sysctl("net/smc/rmem_start", 512 * 1024);
+	bytes = send_until_full(fd[0], 0);
+	TRUE(bytes > 16000 && bytes <= 2 * 16384);	/* SMC-R has a send buffer, too */
+	FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
+	TRUE(!(events_now(fd[0]) & POLLOUT));
+	drain(fd[1], bytes, 0);
+	TRUE(wait_events(fd[0], POLLOUT) & POLLOUT);
+}
