@@ -52,6 +52,9 @@
  * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not close before the timeout, or did not
  *	read for TCP_USER_TIMEOUT
  * @SMC_STAT_ABORT_ORPHAN: aborted on close, because too many connections wait for their peers
+ * @SMC_STAT_RING_GROWN: number of times that this side made the peer's ring larger
+ * @SMC_STAT_RING_STUCK: attempts that failed, because of a limit or without memory, or
+ *	because the peer was not ready
  * @SMC_STAT_TX_BUFFER: first of SMC_STAT_SIZES: send buffers by size
  * @SMC_STAT_RX_BUFFER: first of SMC_STAT_SIZES: receive buffers by size
  * @SMC_STAT_TX_SIZE: first of SMC_STAT_SIZES: send calls by requested size
@@ -91,6 +94,8 @@ enum smc_stat {
 	SMC_STAT_ABORT_LINK,
 	SMC_STAT_ABORT_TIMEOUT,
 	SMC_STAT_ABORT_ORPHAN,
+	SMC_STAT_RING_GROWN,
+	SMC_STAT_RING_STUCK,
 	SMC_STAT_TX_BUFFER,
 	SMC_STAT_RX_BUFFER = SMC_STAT_TX_BUFFER + SMC_STAT_SIZES,
 	SMC_STAT_TX_SIZE = SMC_STAT_RX_BUFFER + SMC_STAT_SIZES,

@@ -55,6 +55,8 @@
 #define SMC_NLA_STATS_T_ABORT_LINK_CNT	138	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_TIMEOUT_CNT 139	/* u64 */
 #define SMC_NLA_STATS_T_ABORT_ORPHAN_CNT 140	/* u64 */
+#define SMC_NLA_STATS_T_RING_GROWN_CNT	141	/* u64 */
+#define SMC_NLA_STATS_T_RING_STUCK_CNT	142	/* u64 */
 
 /* In SMC_GEN_STATS, specific to this tree's module */
 #define SMC_NLA_STATS_BUFFER_USED	128	/* uint */

@@ -81,8 +81,8 @@ struct side_stats {
 
 /*
  * Counters of SMC-D or SMC-R that are specific to this tree's module: connections aborted by this
- * side, in total and by cause; connections aborted by the peer; wake-ups avoided; waits that ended
- * during busy polling.
+ * side, in total and by cause; connections aborted by the peer; how often this side made a peer's
+ * receive buffer larger, or could not; wake-ups avoided; waits that ended during busy polling.
  */
 struct own_tech_stats {
 	uint64_t	aborts;
@@ -93,6 +93,8 @@ struct own_tech_stats {
 	uint64_t	by_orphan;
 	uint64_t	by_violation;
 	uint64_t	by_peer;
+	uint64_t	rings_grown;
+	uint64_t	rings_stuck;
 	uint64_t	wakeups_saved;
 	uint64_t	busy_polls;
 };

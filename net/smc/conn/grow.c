@@ -26,6 +26,7 @@
 #include <linux/sched/mm.h>
 
 #include "../group/buffer.h"
+#include "../trace.h"
 #include "conn.h"
 
 #define GROWTH	4	/* times larger, at least */
@@ -267,6 +268,8 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 		WRITE_ONCE(tx->stuck, false);
 	else
 		tx->stuck_since = jiffies;	/* the attempt may have taken long */
+	smc_conn_count(conn, grown ? SMC_STAT_RING_GROWN : SMC_STAT_RING_STUCK, 1);
+	trace_smc_ring(conn->sk, before, grown ? tx->buffer_bytes : wanted, grown);
 	tell_reader(reader, grown);
 	smc_conn_put(reader);
 }

@@ -28,7 +28,7 @@ TECHNOLOGY = ['tx-rmb-stats', 'rx-rmb-stats', 'txpload-size', 'rxpload-size', 't
               'sendpage-cnt', 'cork-cnt', 'ndly-cnt', 'splice-cnt', 'urg-data-cnt',
               'violation-cnt', 'abort-tx-cnt', 'abort-rx-cnt', 'wakeup-saved-cnt', 'busy-poll-cnt',
               'abort-app-cnt', 'abort-tcp-cnt', 'abort-link-cnt', 'abort-timeout-cnt',
-              'abort-orphan-cnt']
+              'abort-orphan-cnt', 'ring-grown-cnt', 'ring-stuck-cnt']
 TIMES = ['100us', '250us', '500us', '1ms', '2500us', '5ms', '10ms', '25ms', '100ms', '1s', 'g-1s']
 
 
