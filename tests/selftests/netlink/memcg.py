@@ -33,6 +33,8 @@ BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
 OTHER = EXPECTED // 4       # everything else that a side may cost
 DATA = 1 << 16
+RING = 4096
+LITTLE = 1 << 20            # an eighth of what is free, so the share of buffers
 ROOM = 1 << 20              # for everything but what the module charges
 KINDS = (('AF_SMC', smc.smc_socket, socket.AF_INET), ('IPv4', smc.inet_socket, socket.AF_INET),
          ('IPv6', smc.inet_socket, socket.AF_INET6))
@@ -179,6 +181,72 @@ def tcp():
     for side in sides:
         side.end()
     no_sockets_left('TCP')
+
+
+def rings_grow():
+    """What clients write and the server does not read is charged to the server."""
+    def say(sock):
+        sock.setblocking(True)
+        sock.sendall(bytes(DATA))
+
+    with smc.changed_sysctl('rmem_start', RING):
+        sides = connections(first=say)
+        for side in sides:
+            side.grown()
+    charge = of_sockets(SERVER)
+    check('grown buffers are charged to their owner',
+          CONNECTIONS * DATA <= charge <= 2 * CONNECTIONS * DATA + OTHER, f'{charge} bytes')
+    check('those of the writers stay small', of_sockets(CLIENT) <= OTHER,
+          f'{of_sockets(CLIENT)} bytes')
+    for side in sides:
+        side.end()
+    no_sockets_left('grown buffers')
+
+
+def read_all(sock, length):
+    sock.settimeout(smc.LIMIT)
+    while length and (got := len(sock.recv(length))):
+        length -= got
+    return not length
+
+
+def write_at_limit(address, limit):
+    """More than the server's cgroup may hold. Return: the sockets, and what each has taken."""
+    limit.write_text(str(used(SERVER) + 8 * LITTLE), encoding='ascii')
+    socks = [connect(address) for _ in range(CONNECTIONS)]
+    check('all handshakes end', smc.eventually(
+        lambda: not Family('smc').show('get-stats')[0]['stats']['hs-now']))
+    return socks, [sock.send(bytes(DATA)) for sock in socks]
+
+
+def rings_at_limit():
+    """Buffers do not grow beyond their share of the cgroup: writers wait, and all data arrives."""
+    def serve():
+        listener = listen(port)
+        os.read(written[0], 1)
+        return [read_all(listener.accept()[0], DATA) for _ in range(CONNECTIONS)]
+
+    port, written = os.pipe(), os.pipe()
+    limit = SERVER / 'memory.max'
+    server = Side(SERVER, serve)
+    with smc.changed_sysctl('rmem_start', RING):
+        socks, sent = write_at_limit(('127.0.0.1', int(os.read(port[0], 8))), limit)
+    check('at the limit: the charge is kept', of_sockets(SERVER) <= LITTLE,
+          f'{of_sockets(SERVER)} bytes')
+    check('at the limit: some buffers have grown', max(sent) > RING, sent)
+    check('at the limit: some could not', min(sent) < DATA, sent)
+    os.write(written[1], b'x')
+    for sock, done in zip(socks, sent):
+        sock.settimeout(smc.LIMIT)
+        sock.sendall(bytes(DATA - done))
+    check('at the limit: all data arrives', server.grown() >= 0)
+    limit.write_text('max', encoding='ascii')
+    server.end()
+    for sock in socks:
+        sock.close()
+    for end in (*port, *written):
+        os.close(end)
+    no_sockets_left('at the limit')
 
 
 def at_limit():
@@ -350,4 +418,5 @@ def left_at_limit():
 
 
 smc.allow_slow_handshakes()
-run(fresh, reused, tcp, at_limit, beyond_high, beyond_max, left_at_limit, by_kworkers)
+run(fresh, reused, tcp, rings_grow, rings_at_limit, at_limit, beyond_high, beyond_max,
+    left_at_limit, by_kworkers)

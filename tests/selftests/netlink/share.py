@@ -10,6 +10,7 @@ import fcntl
 import os
 import socket
 import struct
+import threading
 from pathlib import Path
 
 import nl
@@ -21,6 +22,7 @@ BUFLIMIT = 0x03100006
 BUFFER = 1 << 19
 LIMIT = 32 << 20
 SMALL_LIMIT = 8 << 20
+RING = 4096     # bytes of a small ring
 GREEDY = 64     # connections that fill a quarter of that with the smallest buffers
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
 UNREAD = 16
@@ -165,6 +167,66 @@ def own_limit():
     smc.sysctl('buffer_limit', 0)
 
 
+def pattern(number, length):
+    return bytes((number + i) % 251 for i in range(length))
+
+
+def fill(sock, number):
+    """Write until the socket takes no more. Return: how many bytes it took."""
+    sent, text = 0, pattern(number, 2 * BUFFER)
+    sock.setblocking(False)
+    try:
+        while sent < len(text):
+            sent += sock.send(text[sent:])
+    except BlockingIOError:
+        pass
+    return sent
+
+
+def read(sock, length):
+    got = b''
+    while len(got) < length and (more := sock.recv(length - len(got))):
+        got += more
+    return got
+
+
+def peek_late(pair):
+    """A call peeks for more than the ring holds, and then the ring cannot grow."""
+    client, server = pair
+    got = []
+    thread = threading.Thread(daemon=True, target=lambda: got.append(
+        server.recv(BUFFER, socket.MSG_PEEK | socket.MSG_WAITALL)))
+    thread.start()
+    state = Path(f'/proc/self/task/{thread.native_id}/stat')
+    check('the call waits', smc.eventually(lambda: ') S ' in state.read_text(encoding='ascii')))
+    fill(client, 3)
+    thread.join(smc.LIMIT)
+    check('it returns what there is', got and len(got[0]) >= RING // 2 - 32, len(got))
+
+
+def no_growth():
+    """At the limit of the namespace rings stay small: writers wait for space, and lose nothing."""
+    with smc.changed_sysctl('rmem_start', RING), smc.changed_sysctl('buffer_limit', 1):
+        before = stats()['smcd-tech']
+        pairs = connections(32)
+        equal('rings begin small', stats()['share-used'], 64 * RING)
+        sent = [fill(client, number) for number, (client, _) in enumerate(pairs)]
+        check('the limit is kept', stats()['share-used'] <= 1 << 20, stats()['share-used'])
+        check('each took something', min(sent) >= RING - 32, sent)
+        check('some rings have grown', max(sent) > 4 * RING, sent)
+        check('others have not', min(sent) < RING, sent)
+        check('both are counted', all(stats()['smcd-tech'][name] > before[name]
+                                      for name in ('ring-grown-cnt', 'ring-stuck-cnt')))
+        for number, (_, server) in enumerate(pairs):
+            check('all of it arrives', read(server, sent[number]) == pattern(number, sent[number]))
+        sent = [fill(client, 7) for client, _ in pairs]
+        check('the writers go on', min(sent) >= RING - 32, sent)
+        late = connections(1)
+        peek_late(late[0])
+        close(pairs + late)
+        check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))
+
+
 def close_clients():
     """Return: how many connections were aborted, and how many peers have seen which end."""
     before = stats()['smcd-tech']['abort-orphan-cnt']
@@ -196,4 +258,4 @@ def orphans():
     smc.sysctl('max_orphans', most)
 
 
-run(orphans, own_limit, shares, containers)
+run(orphans, own_limit, no_growth, shares, containers)

@@ -136,6 +136,16 @@ def sysctl(name, value=None):
     return path.write_text(str(value), encoding='ascii')
 
 
+@contextlib.contextmanager
+def changed_sysctl(name, value):
+    before = sysctl(name)
+    sysctl(name, value)
+    try:
+        yield
+    finally:
+        sysctl(name, before)
+
+
 def as_nobody(function):
     """Runs it in a process without any privilege; returns its exit status as a truth value."""
     pid = os.fork()
