@@ -78,15 +78,10 @@ static void lose_resets(int fd)
 	OK(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)));
 }
 
-/* A client that learns of an SMC-R group's end before it reads the Accept declines (R-SC-07) */
-static bool only_smcd(int index)
-{
-	return only_smc(index) && within_host(index);
-}
-
 /*
  * A reset may come any time later than the memory of the server went. Kernels that keep options of
- * AF_SMC to themselves lose none, and then this is the test above.
+ * AF_SMC to themselves lose none, and then this is the test above. Over SMC-R, a client that learns
+ * of the group's end before it reads the Accept declines (R-SC-07).
  */
 TEST(close_of_listener_reset_late, .applies = only_smcd, .alone = true)
 {

@@ -21,11 +21,6 @@ static bool can_keep_pages(int index)
 	return only_smc(index) && lost_possible(BY_USERFAULTFD);
 }
 
-static bool only_smcd(int index)
-{
-	return only_smc(index) && within_host(index);
-}
-
 /* The rings of the pair begin small. Others may see the sysctl, so the tests run alone */
 static void open_small(int fd[2])
 {
@@ -300,37 +295,59 @@ TEST(growth_with_an_urgent_byte_in_line, .alone = true)
 	drain(fd[1], 16 * START, 0);
 }
 
+/**
+ * struct slow_reader - a program that waits for the page to which it copies
+ * @fd: the socket
+ * @lost: has the page
+ * @thread: is in recv()
+ */
+struct slow_reader {
+	int fd;
+	struct lost lost;
+	struct worker thread;
+};
+
 static void read_into_page(void *arg)
 {
-	void **args = arg;
+	struct slow_reader *reader = arg;
 
-	EQ(recv(*(int *)args[0], args[1], 2000, 0), 2000);
+	EQ(recv(reader->fd, lost_page(&reader->lost, 0), 2000, 0), 2000);
+}
+
+/* It has 3000 bytes to read */
+static void start_reader(struct slow_reader *reader, const int fd[2])
+{
+	reader->fd = fd[1];
+	lost_open(&reader->lost, BY_USERFAULTFD, 1);
+	write_pattern(fd[0], 3000, 0);
+	wait_amount(fd[1], 3000);
+	worker_start(&reader->thread, read_into_page, reader);
+	while (!lost_is_wanted(&reader->lost, 0))
+		pause_briefly();
+}
+
+/* It has read 2000 bytes */
+static void end_reader(struct slow_reader *reader)
+{
+	static uint8_t page[65536];
+
+	lost_bring(&reader->lost, 0, page, reader->lost.size);
+	worker_join(&reader->thread);
+	pattern_check(lost_page(&reader->lost, 0), 2000, 0);
 }
 
 /* The reader waits for a page while the ring grows, and goes on to copy from the first one */
 TEST(growth_under_a_reader, .applies = can_keep_pages, .alone = true)
 {
-	static uint8_t page[65536];
-	struct worker worker;
-	struct lost lost;
-	void *args[2];
+	struct slow_reader reader;
 	int fd[2];
 
 	open_small(fd);
-	lost_open(&lost, BY_USERFAULTFD, 1);
-	write_pattern(fd[0], 3000, 0);
-	wait_amount(fd[1], 3000);
-	args[0] = &fd[1];
-	args[1] = lost_page(&lost, 0);
-	worker_start(&worker, read_into_page, args);
-	while (!lost_is_wanted(&lost, 0))
-		pause_briefly();
+	start_reader(&reader, fd);
 	write_pattern(fd[0], 10000, 3000);
 	write_pattern(fd[0], 60000, 13000);
 	write_pattern(fd[0], 100000, 73000);
-	lost_bring(&lost, 0, page, lost.size);
-	worker_join(&worker);
-	pattern_check(args[1], 2000, 0);
+	end_reader(&reader);
 	drain(fd[1], 171000, 2000);
 	write_pattern(fd[1], MUCH, 0);
 	drain(fd[0], MUCH, 0);
@@ -339,26 +356,14 @@ TEST(growth_under_a_reader, .applies = can_keep_pages, .alone = true)
 /* The same, but the writer is gone when the page comes */
 TEST(growth_and_the_writer_closes, .applies = can_keep_pages, .alone = true)
 {
-	static uint8_t page[65536];
-	struct worker worker;
-	struct lost lost;
-	void *args[2];
+	struct slow_reader reader;
 	int fd[2];
 
 	open_small(fd);
-	lost_open(&lost, BY_USERFAULTFD, 1);
-	write_pattern(fd[0], 3000, 0);
-	wait_amount(fd[1], 3000);
-	args[0] = &fd[1];
-	args[1] = lost_page(&lost, 0);
-	worker_start(&worker, read_into_page, args);
-	while (!lost_is_wanted(&lost, 0))
-		pause_briefly();
+	start_reader(&reader, fd);
 	write_pattern(fd[0], 10000, 3000);
 	OK(close(fd[0]));
-	lost_bring(&lost, 0, page, lost.size);
-	worker_join(&worker);
-	pattern_check(args[1], 2000, 0);
+	end_reader(&reader);
 	drain(fd[1], 11000, 2000);
 	expect_eof(fd[1]);
 }

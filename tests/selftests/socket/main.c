@@ -96,6 +96,11 @@ bool within_host(int index)
 	return !getenv("SOCKET_TEST_HOST");
 }
 
+bool only_smcd(int index)
+{
+	return only_smc(index) && within_host(index);
+}
+
 bool only_ipv6(int index)
 {
 	return variants[index].server_address == AF_INET6 &&

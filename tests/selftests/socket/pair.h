@@ -79,6 +79,7 @@ bool only_fallback(int index);
 bool only_ipv6(int index);	/* and within the host, where an IPv6 server has an IPv4 address */
 bool same_family(int index);	/* of the addresses of both ends */
 bool within_host(int index);	/* not with SOCKET_TEST_HOST, where servers are elsewhere */
+bool only_smcd(int index);
 
 /* An address with its length, and views of it */
 struct addr {
