@@ -57,6 +57,12 @@ def _bulk(size, title, mib):
                 INSN_PER_BYTE, SPEED, SWITCHES_PER_MB)
 
 
+def _first(size, title, mib):
+    """The first part of a stream, in which buffers become as large as they will be."""
+    return replace(_bulk(size, title, mib), name=f'first-{size}',
+                   title=f'stream {title}, first {mib} MiB')
+
+
 def _rr(size, title, count, name='', options='', **more):
     return Case(name or f'rr-{size}', f'request/response {title}', f'rr -s {size} {options}'.rstrip(),
                 count, INSN_PER_OP, LATENCY, SWITCHES_PER_OP, **more)
@@ -95,6 +101,8 @@ CASES = (
     _bulk('16k', '16 KiB', 32),
     _bulk('64k', '64 KiB', 32),
     _bulk('1m', '1 MiB', 64),
+    _first('1k', '1 KiB', 1),
+    _first('16k', '16 KiB', 4),
     _rr('1', '1 B', 1000),
     _rr('1k', '1 KiB', 1000),
     _rr('64k', '64 KiB', 500),
