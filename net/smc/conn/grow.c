@@ -239,6 +239,17 @@ static bool grow_for_socket(struct smc_conn *writer, struct smc_conn *reader, u3
 	return grown;
 }
 
+/*
+ * The size of a ring of @before bytes that is to hold @bytes: twice as large, because a reader
+ * reports the space only when half of the ring is in use. A larger ring needs fewer reports.
+ */
+static u32 choose_size(u32 before, u32 bytes, u32 most)
+{
+	u32 size = roundup_pow_of_two(max(2 * bytes, before * GROWTH));
+
+	return min(size, most);
+}
+
 /**
  * smc_tx_grow() - make the ring that is written to larger
  * @conn: a connection for which smc_tx_wants_growth() is true
@@ -257,7 +268,7 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 
 	sock_owned_by_me(conn->sk);
 	bytes += before - smc_ring_size(&tx->ring);	/* what the element has beside the ring */
-	wanted = min_t(u32, roundup_pow_of_two(max(bytes, before * GROWTH)), tx->most);
+	wanted = choose_size(before, bytes, tx->most);
 	WRITE_ONCE(tx->cramped, false);
 	WRITE_ONCE(tx->stuck, true);	/* smc_rx_started() may change that at once */
 	tx->stuck_since = jiffies;
