@@ -272,6 +272,12 @@ static void announce_urgent(struct smc_conn *conn)
 	tx->urgent_hold = !conn->transport->synchronous;
 }
 
+/* Of a write that takes more than half of the ring, the reader reports the space at once */
+static bool is_too_large(const struct smc_conn *conn, u32 bytes)
+{
+	return smc_tx_may_grow(conn) && bytes > smc_tx_size(conn) / 2;
+}
+
 /**
  * smc_cdc_produced() - announce data that was written to the peer's ring
  * @conn: the connection
@@ -297,6 +303,8 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	WRITE_ONCE(tx->produced, tx->produced + bytes);
 	tx->total += bytes;
 	tx->last = jiffies;
+	if (is_too_large(conn, bytes))
+		WRITE_ONCE(tx->cramped, true);
 	if (lost || (tx->urgent_hold && !urgent))
 		goto unlock;
 	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;

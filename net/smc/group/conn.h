@@ -111,8 +111,8 @@ struct smc_conn_rx {
  * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
  *	starts
  * @stuck_since: jiffies of the last attempt; written under the socket lock
- * @cramped: the ring is too small to delay announcements as @coalesce wants; written under
- *	conn->lock or the socket lock
+ * @cramped: the ring is too small for writes as the last one, or to delay announcements as
+ *	@coalesce wants; the next write makes it larger. Written under conn->lock or the socket lock
  * @produced: bytes we produced; written under conn->lock and the socket lock, or its spin lock
  *	alone (smc_tx_try())
  * @total: the same since the connection began, for TCP_INFO
