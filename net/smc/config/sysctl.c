@@ -269,7 +269,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 
 	knobs->wmem = SMC_BUFFER_MAX;
 	knobs->rmem = SMC_BUFFER_MAX;
-	knobs->rmem_start = SMC_BUFFER_MAX;
+	knobs->rmem_start = SZ_4K;
 	knobs->smcr_rmem = SZ_256K;
 	knobs->handshake_timeout = 6;
 	knobs->handshake_in_memory = 1;

@@ -15,7 +15,7 @@ struct smc_share;
  * struct smc_knobs - sysctls of one namespace; see Documentation/sysctl.rst
  * @header: the registration
  * @wmem: no effect; for scripts that set it
- * @rmem: receive buffer size of sockets without SO_RCVBUF, bytes
+ * @rmem: largest receive buffer size of sockets without SO_RCVBUF, bytes
  * @rmem_start: receive buffer size at the start, if the device can make it larger, bytes
  * @smcr_rmem: limit of the receive buffer of an SMC-R connection, bytes
  * @handshake_timeout: timeout for one handshake message, seconds

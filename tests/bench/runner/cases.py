@@ -105,6 +105,7 @@ CASES = (
     _first('16k', '16 KiB', 4),
     _rr('1', '1 B', 1000),
     _rr('1k', '1 KiB', 1000),
+    _rr('3k', '3 KiB', 1000),
     _rr('64k', '64 KiB', 500),
     _oneway('1k', '1 KiB, 300 us apart', MEDIAN, '-s 1k --gap 300'),
     _oneway('16k', '16 KiB, 300 us apart', MEDIAN, '-s 16k --gap 300'),

@@ -28,9 +28,11 @@ from cases import becomes, check, equal, run
 from spec import Family
 
 PAIRS = 20
-BUFFER = 1 << 19
+BUFFER = 4096           # the ring of a connection that has carried little
+GROWN = 65536           # one into which the peer has written MUCH
 PAGE = mmap.PAGESIZE
 UNREAD = bytes(range(256)) * 4
+MUCH = UNREAD * 20
 OBJECTS = Path('/sys/kernel/debug/smc/objects')
 
 SYS_USERFAULTFD = 323
@@ -99,13 +101,13 @@ def abort(socks):
         sock.close()
 
 
-def given_back(what, nr=PAIRS):
+def given_back(what, nr=PAIRS, size=BUFFER):
     """Of so many connections only the rings of the keeper are left, and they are its own."""
     check(f'{what}: nothing counts for the one who is gone',
           soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
     check(f'{what}: its rings are free', soon(lambda: buffers() == nr),
           f'{buffers()} rings')
-    becomes(f'{what}: the keeper has its own', KEEPER.used, nr * BUFFER)
+    becomes(f'{what}: the keeper has its own', KEEPER.used, nr * size)
 
 
 def abandon(what, given, kept):
@@ -201,10 +203,11 @@ def keeper_goes_on():
     """It reads what came in before the end, and is refused as before."""
     servers, clients = connections(GIVER, KEEPER, 1)
     client = clients[0]
-    servers[0].sendall(UNREAD)
+    servers[0].sendall(MUCH)
+    client.sendall(MUCH)
     abort(servers)
-    given_back('unread data', 1)
-    equal('unread data is still there', client.recv(2 * len(UNREAD)), UNREAD)
+    given_back('unread data', 1, GROWN)
+    equal('unread data is still there', client.recv(2 * len(MUCH)), MUCH)
     said = []
     for call in (lambda: client.recv(1), lambda: client.send(b'x'),
                  lambda: client.send(bytes(PAGE * 4))):
@@ -260,7 +263,8 @@ def writer_pays():
     abort(servers)
     check('a writer: nothing counts for the one who is gone',
           soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
-    becomes('a writer: both rings count for the one who keeps them', KEEPER.used, 2 * BUFFER)
+    becomes('a writer: both rings, of which one has grown, count for the one who keeps them',
+            KEEPER.used, BUFFER + 4 * BUFFER)
     writer.finish()
     given_back('a writer leaves', 1)
     abort(clients)

@@ -23,7 +23,8 @@ BUFFER = 1 << 19
 LIMIT = 32 << 20
 SMALL_LIMIT = 8 << 20
 RING = 4096     # bytes of a small ring
-GREEDY = 64     # connections that fill a quarter of that with the smallest buffers
+PERIOD = 251    # of what is sent
+MANY = 160      # connections with small rings that take more than a MiB
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
 UNREAD = 16
 TRIES = 5       # a closed connection waits for 100 ms only, so a slow machine closes more of them
@@ -73,6 +74,9 @@ def tenant(report, go, enter, nr):
     enter()
     set_up()
     pairs = connections(nr)
+    for pair in pairs:
+        for end in pair:
+            fill(end, 0)
     now = stats()
     writable = os.access('/proc/sys/net/smc/buffer_limit', os.W_OK)
     os.write(report, f'{now["share-used"]} {now["share-limit"]} {int(writable)}'.encode())
@@ -135,7 +139,7 @@ def containers():
     """Four namespaces of root take all they can get, so there is little for the fifth."""
     PARAMETER.write_text(str(SMALL_LIMIT >> 20), encoding='ascii')
     before = stats()
-    tenants = [start_tenant(enter_container, GREEDY) for _ in range(4)]
+    tenants = [start_tenant(enter_container, LIMIT // BUFFER) for _ in range(4)]
     held = sum(t[2] for t in tenants)
     check('containers come near three quarters', held > SMALL_LIMIT // 2, held)
     check('and hold no more', held <= SMALL_LIMIT // 4 * 3, held)
@@ -153,12 +157,14 @@ def own_limit():
     smc.sysctl('buffer_limit', 1)
     gen = Family('smc')
     old = smc.fallbacks(gen)
-    pairs = connections(64)
+    pairs = connections(MANY)
     now = stats()
     becomes('the others are TCP, for that reason or because the peer said so',
             lambda: {reason for _, reason in smc.fallbacks(gen, old)}, {BUFLIMIT, smc.DECLINED})
     check('the limit is kept', 0 < now['share-used'] <= 1 << 20, now['share-used'])
     equal('it is told', now['share-limit'], 1 << 20)
+    sent = fill(pairs[0][0], 0)
+    check('a ring of those that exist can grow', sent > 2 * RING, sent)
     close(pairs)
     check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))
     before = stats()['smcd-tech']['clnt-v2-succ']
@@ -168,7 +174,8 @@ def own_limit():
 
 
 def pattern(number, length):
-    return bytes((number + i) % 251 for i in range(length))
+    start = number % PERIOD
+    return (bytes(range(PERIOD)) * (length // PERIOD + 2))[start:start + length]
 
 
 def fill(sock, number):
@@ -206,10 +213,10 @@ def peek_late(pair):
 
 def no_growth():
     """At the limit of the namespace rings stay small: writers wait for space, and lose nothing."""
-    with smc.changed_sysctl('rmem_start', RING), smc.changed_sysctl('buffer_limit', 1):
+    with smc.changed_sysctl('buffer_limit', 1):
         before = stats()['smcd-tech']
-        pairs = connections(32)
-        equal('rings begin small', stats()['share-used'], 64 * RING)
+        unused, *pairs = connections(33)
+        equal('rings begin small', stats()['share-used'], 66 * RING)
         sent = [fill(client, number) for number, (client, _) in enumerate(pairs)]
         check('the limit is kept', stats()['share-used'] <= 1 << 20, stats()['share-used'])
         check('each took something', min(sent) >= RING - 32, sent)
@@ -221,9 +228,8 @@ def no_growth():
             check('all of it arrives', read(server, sent[number]) == pattern(number, sent[number]))
         sent = [fill(client, 7) for client, _ in pairs]
         check('the writers go on', min(sent) >= RING - 32, sent)
-        late = connections(1)
-        peek_late(late[0])
-        close(pairs + late)
+        peek_late(unused)
+        close([unused, *pairs])
         check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))
 
 

@@ -15,6 +15,8 @@ from cases import accepted, check, equal, refused, run
 from nl import LIMIT
 from spec import Family
 
+RING = 4096             # bytes of a ring at the start,
+GROWN = 65536           # and with 20000 bytes
 DUMP_FLAGS, DO_FLAGS = 0x0c, 0x1a       # dump + policy; do + policy + admin
 SHOWS = ('get-sys-info', 'get-lgr-smcr', 'get-link-smcr', 'get-lgr-smcd', 'get-dev-smcd',
          'get-dev-smcr', 'get-stats', 'get-fback-stats', 'dump-ueid', 'dump-seid',
@@ -192,12 +194,12 @@ def one_connection():
     try:
         grown = changes(before, stats())
         equal('a connection is counted on both sides', grown.pop('smcd-tech'), {
-            'rx-rmb-stats': {'alloc-cnt': 2}, 'rx-rmb-size': {'512k': 2}, 'clnt-v2-succ': 1,
-            'srv-v2-succ': 1, 'rx-rmb-usage': 2 << 19})
+            'rx-rmb-stats': {'alloc-cnt': 2}, 'rx-rmb-size': {'8k': 2}, 'clnt-v2-succ': 1,
+            'srv-v2-succ': 1, 'rx-rmb-usage': 2 * RING})
         equal('both handshakes took some time', sum(grown.pop('hs-time').values()), 2)
         ways = grown.pop('hs-memory-cnt', 0), grown.pop('hs-withdrawn-cnt', 0)
         check('through memory, or not', ways in ((2, 0), (0, 1), (0, 0)), ways)
-        equal('its buffers as well', grown, {'buffer-used': 2 << 19, 'share-used': 2 << 19})
+        equal('its buffers as well', grown, {'buffer-used': 2 * RING, 'share-used': 2 * RING})
         data(pair)
         groups(pair)
     finally:
@@ -208,8 +210,10 @@ def data(pair):
     before = stats()
     smc.send_all(pair.client, pair.server, 20000)
     wanted = {'smcd-tech': {'txpload-size': {'32k': 1}, 'rxpload-size': {'32k': 1}, 'rx-bytes': 20000,
-                            'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1}}
-    equal('20000 bytes', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
+                            'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1, 'ring-grown-cnt': 1,
+                            'rx-rmb-usage': GROWN - RING},
+              'buffer-used': GROWN, 'share-used': GROWN - RING}     # the former one is in the pool
+    equal('20000 bytes, for which the ring grows', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
 
     before = stats()
     pair.client.send(b'x')
@@ -254,15 +258,16 @@ def groups(pair):
               (group['peer-gid'], group['peer-ext-gid']))
         check('it has an address', group['gid'] and group['ext-gid'])
         equal('the rest', [group[name] for name in ('vlan-id', 'conns-num', 'chid', 'pnetid',
-                                                    'sndbuf-alloc', 'dmb-alloc')],
-              [0, 1, 0xffff, '', 0, 1 << 19])
+                                                    'sndbuf-alloc')], [0, 1, 0xffff, '', 0])
+    equal('the ring of each', sorted(group['dmb-alloc'] for group in messages), [RING, GROWN])
     device = FAMILY.show('get-dev-smcd')[0]['dev-smcd']
     equal('the device is in use', (device['use-cnt'], device['is-crit']), (2, 1))
 
     more = [smc.Pair() for _ in range(3)]
     messages = [m['lgr-smcd'] for m in FAMILY.show('get-lgr-smcd')]
-    equal('more connections, same groups', [(m['conns-num'], m['dmb-alloc']) for m in messages],
-          [(4, 4 << 19)] * 2)
+    equal('more connections, same groups',
+          sorted((m['conns-num'], m['dmb-alloc']) for m in messages),
+          [(4, 4 * RING), (4, 3 * RING + GROWN)])
     for other in more:
         other.close()
     check('they are gone', smc.eventually(
@@ -416,9 +421,9 @@ def not_of_others():
           seen_by(FAMILY))
     equal('a container', in_container(seen_by), ('', 0, 0))
     equal('one that has a connection', in_container(seen_beside_pair),
-          (('tenant', 2, 2 << 19), {'tenant'}))
+          (('tenant', 2, 2 * RING), {'tenant'}))
     equal('one whose name could not be a name', in_container(seen_beside_pair, 'my_tenant'),
-          (('', 2, 2 << 19), {''}))
+          (('', 2, 2 * RING), {''}))
     pair.close()
 
 

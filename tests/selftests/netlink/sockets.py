@@ -17,6 +17,8 @@ from spec import Family
 
 EVERYTHING = extensions(CONNINFO, LGRINFO, SHUTDOWN, DMBINFO, FALLBACK)
 SO_COOKIE, SO_BINDTODEVICE, SO_RCVBUF, TCP_MD5SIG = 57, 25, 8, 14
+RING = 4096             # bytes of a ring at the start
+MOST = 65536            # into which it may grow
 CONTROL_BLOCK = 32      # of a DMB, the rest of it is the ring
 
 
@@ -100,13 +102,13 @@ def connected():
 
 
 def connection_info():
-    smc.sysctl('rmem', 65536)
+    smc.sysctl('rmem', MOST)
     pair = smc.Pair()
     client, server = (look(s, EVERYTHING).conn() for s in (pair.client, pair.server))
     check('two alert tokens', client['token'] != server['token'])
     for info in (client, server):
         equal('sizes', (info['sndbuf_size'], info['rmbe_size'], info['peer_rmbe_size']),
-              (0, 65536, 65536))
+              (0, RING, RING))
         equal('nothing was sent', {info[name] for name in info if isinstance(info[name], tuple)},
               {(0, 0)})
         equal('no flags', [info[name] for name in diag.FLAGS], [0] * 4)
@@ -124,6 +126,17 @@ def connection_info():
     smc.sysctl('rmem', 512 << 10)
 
 
+def large_requests():
+    """A ring that holds less than two of them grows: else the reader has to report each."""
+    pair = smc.Pair()
+    sizes = []
+    for _ in range(3):
+        smc.send_all(pair.client, pair.server, 3000)
+        sizes.append(look(pair.server, EVERYTHING).conn()['rmbe_size'])
+    equal('requests of 3000 bytes: the ring', sizes, [RING, 4 * RING, 4 * RING])
+    pair.close()
+
+
 def sees(sock, **wanted):
     """Waits until the module has taken in what the peer has written."""
     def is_so():
@@ -133,7 +146,7 @@ def sees(sock, **wanted):
 
 
 def full_ring(pair):
-    ring = 65536 - CONTROL_BLOCK
+    ring = MOST - CONTROL_BLOCK
     pair.client.setblocking(False)
     sent = 1000
     while True:
@@ -146,6 +159,9 @@ def full_ring(pair):
     client, server = (look(s, EVERYTHING).conn() for s in (pair.client, pair.server))
     equal('a full ring: cursors', (client['tx_prod'], server['rx_prod'], client['rx_cons']),
           ((1, 0), (1, 0), (0, 0)))
+    equal('a full ring: it has grown, the other one has not',
+          [(info['rmbe_size'], info['peer_rmbe_size']) for info in (client, server)],
+          [(RING, MOST), (MOST, RING)])
     equal('a full ring: flags', (client['tx_prod_flags'], server['rx_prod_flags']), (0x80, 0x80))
 
     got = 0
@@ -412,5 +428,5 @@ SOCKETS = [(f'{name}, IPv{version}', family, create)
            for name, create in (('AF_SMC', smc.smc_socket), ('IPPROTO_SMC', smc.inet_socket))
            for version, family in ((4, socket.AF_INET), (6, socket.AF_INET6))]
 DIAG = Diag()
-run(requests, unconnected, connected, connection_info, dmb_info, shutdown_in_turn, close_one_end,
-    abort, abort_after_the_end, not_accepted, fallback, owners, filters)
+run(requests, unconnected, connected, connection_info, large_requests, dmb_info, shutdown_in_turn,
+    close_one_end, abort, abort_after_the_end, not_accepted, fallback, owners, filters)

@@ -12,23 +12,13 @@
 #include "lost.h"
 #include "pair.h"
 
-#define START	4096	/* bytes of a small ring */
+#define START	4096	/* bytes of a ring at the start (net.smc.rmem_start) */
 #define PAIRS	120	/* take nearly a MiB, if their rings are small */
 #define MUCH	(200 * 1024)	/* fits into a ring of SMC-R */
 
 static bool can_keep_pages(int index)
 {
 	return only_smc(index) && lost_possible(BY_USERFAULTFD);
-}
-
-/* The rings of the pair begin small. Others may see the sysctl, so the tests run alone */
-static void open_small(int fd[2])
-{
-	if (variant->smc)
-		set_sysctl("net/smc/rmem_start", START);
-	pair_open(fd);
-	if (variant->smc)
-		set_sysctl("net/smc/rmem_start", 512 * 1024);
 }
 
 /* The peer does not have to read meanwhile */
@@ -42,11 +32,11 @@ static void write_pattern(int fd, size_t bytes, uint64_t offset)
 	free(buf);
 }
 
-TEST(growth_before_anybody_reads, .alone = true)
+TEST(growth_before_anybody_reads)
 {
 	int fd[2];
 
-	open_small(fd);
+	pair_open(fd);
 	write_pattern(fd[0], MUCH, 0);
 	write_pattern(fd[1], MUCH, 1);
 	drain(fd[0], MUCH, 1);
@@ -54,13 +44,13 @@ TEST(growth_before_anybody_reads, .alone = true)
 }
 
 /* Small writes, of which the first ones fill what there is */
-TEST(growth_in_small_steps, .alone = true)
+TEST(growth_in_small_steps)
 {
 	size_t sizes[] = { 1, 100, 1000, 1024, 3000, 4000, 4064, 4065, 10000 };
 	size_t sent = 0, got = 0, i;
 	int fd[2], round;
 
-	open_small(fd);
+	pair_open(fd);
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 			write_pattern(fd[0], sizes[i], sent);
@@ -77,11 +67,11 @@ TEST(growth_in_small_steps, .alone = true)
 	expect_nothing(fd[1]);
 }
 
-TEST(growth_keeps_poll_writable, .alone = true)
+TEST(growth_keeps_poll_writable)
 {
 	int fd[2], i;
 
-	open_small(fd);
+	pair_open(fd);
 	for (i = 0; i < 32; i++) {
 		TRUE(events_now(fd[0]) & POLLOUT);
 		write_pattern(fd[0], START - 96, (uint64_t)i * (START - 96));
@@ -145,14 +135,14 @@ static void read_stream(void *arg)
 	}
 }
 
-TEST(growth_in_both_directions, .alone = true)
+TEST(growth_in_both_directions)
 {
 	struct stream streams[2];
 	struct worker workers[4];
 	int fd[2], round, i;
 
 	for (round = 0; round < 8; round++) {
-		open_small(fd);
+		pair_open(fd);
 		for (i = 0; i < 2; i++) {
 			streams[i] = (struct stream){ fd[i], fd[!i], MUCH, 2 * round + i + 1 };
 			worker_start(&workers[2 * i], write_stream, &streams[i]);
@@ -167,11 +157,11 @@ TEST(growth_in_both_directions, .alone = true)
 }
 
 /* Poll waits for more than the first ring holds */
-TEST(growth_up_to_lowat, .alone = true)
+TEST(growth_up_to_lowat)
 {
 	int fd[2], i;
 
-	open_small(fd);
+	pair_open(fd);
 	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 3 * START);
 	for (i = 0; i < 2; i++)
 		write_pattern(fd[0], START, (uint64_t)i * START);
@@ -193,12 +183,12 @@ static void wait_for_all(void *arg)
 	pattern_check(buf, sizeof(buf), 0);
 }
 
-TEST(growth_for_a_peek, .alone = true)
+TEST(growth_for_a_peek)
 {
 	struct worker worker;
 	int fd[2], i;
 
-	open_small(fd);
+	pair_open(fd);
 	worker_start(&worker, wait_for_all, &fd[1]);
 	worker_asleep(&worker);
 	for (i = 0; i < 10; i++)
@@ -213,7 +203,7 @@ static void use_up_memory(int (*fd)[2])
 
 	set_sysctl("net/smc/buffer_limit", 1);
 	for (i = 0; i < PAIRS; i++)
-		open_small(fd[i]);
+		pair_open(fd[i]);
 	for (i = 1; i < 8; i++)
 		send_until_full(fd[i][0], 0);
 }
@@ -256,13 +246,13 @@ TEST(growth_fails, .applies = only_smcd, .alone = true)
 }
 
 /* An urgent byte before, between and after bytes for which the ring grows */
-TEST(growth_around_urgent_bytes, .alone = true)
+TEST(growth_around_urgent_bytes)
 {
 	static uint8_t buf[8 * START];
 	int fd[2], at;
 	char urgent;
 
-	open_small(fd);
+	pair_open(fd);
 	EQ(send(fd[0], "!", 1, MSG_OOB), 1);
 	write_pattern(fd[0], START, 0);
 	TRUE(wait_events(fd[1], POLLPRI) & POLLPRI);
@@ -281,11 +271,11 @@ TEST(growth_around_urgent_bytes, .alone = true)
 }
 
 /* An urgent byte that the reader gets in line, of which the ring has the only place */
-TEST(growth_with_an_urgent_byte_in_line, .alone = true)
+TEST(growth_with_an_urgent_byte_in_line)
 {
 	int fd[2];
 
-	open_small(fd);
+	pair_open(fd);
 	set_int(fd[1], SOL_SOCKET, SO_OOBINLINE, 1);
 	EQ(send(fd[0], "abc", 3, MSG_OOB), 3);
 	write_pattern(fd[0], 8 * START, 0);
@@ -337,12 +327,12 @@ static void end_reader(struct slow_reader *reader)
 }
 
 /* The reader waits for a page while the ring grows, and goes on to copy from the first one */
-TEST(growth_under_a_reader, .applies = can_keep_pages, .alone = true)
+TEST(growth_under_a_reader, .applies = can_keep_pages)
 {
 	struct slow_reader reader;
 	int fd[2];
 
-	open_small(fd);
+	pair_open(fd);
 	start_reader(&reader, fd);
 	write_pattern(fd[0], 10000, 3000);
 	write_pattern(fd[0], 60000, 13000);
@@ -354,12 +344,12 @@ TEST(growth_under_a_reader, .applies = can_keep_pages, .alone = true)
 }
 
 /* The same, but the writer is gone when the page comes */
-TEST(growth_and_the_writer_closes, .applies = can_keep_pages, .alone = true)
+TEST(growth_and_the_writer_closes, .applies = can_keep_pages)
 {
 	struct slow_reader reader;
 	int fd[2];
 
-	open_small(fd);
+	pair_open(fd);
 	start_reader(&reader, fd);
 	write_pattern(fd[0], 10000, 3000);
 	OK(close(fd[0]));
@@ -369,14 +359,12 @@ TEST(growth_and_the_writer_closes, .applies = can_keep_pages, .alone = true)
 }
 
 /* SO_RCVBUF limits the ring, as over TCP */
-TEST(growth_up_to_rcvbuf, .applies = only_smc, .alone = true)
+TEST(growth_up_to_rcvbuf, .applies = only_smc)
 {
 	size_t bytes;
 	int fd[2];
 
-	set_sysctl("net/smc/rmem_start", START);
 	pair_with_buffers(fd, 16384);
-	set_sysctl("net/smc/rmem_start", 512 * 1024);
 	bytes = send_until_full(fd[0], 0);
 	TRUE(bytes > 16000 && bytes <= 2 * 16384);	/* SMC-R has a send buffer, too */
 	FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
