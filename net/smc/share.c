@@ -12,7 +12,8 @@
  * memory.
  *
  * Near a limit, new connections get smaller buffers, so that many connections use little memory
- * each. At the limit, a connection falls back to TCP.
+ * each. At the limit, a connection falls back to TCP. A buffer that begins small needs more memory
+ * later: the last part below a limit is for those that exist.
  */
 
 #include <linux/minmax.h>
@@ -87,6 +88,12 @@ static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limi
 	return min(bytes, max_t(u32, most, SMC_BUFFER_MIN));
 }
 
+/* How much must be left below @limit for a buffer of @bytes */
+static unsigned long get_least_room(u32 bytes, unsigned long limit)
+{
+	return bytes < SMC_BUFFER_MIN ? max_t(unsigned long, bytes, limit / 32) : SMC_BUFFER_MIN;
+}
+
 /**
  * smc_size_below() - choose the size of a buffer under a limit
  * @bytes: requested size
@@ -99,7 +106,7 @@ static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limi
  */
 u32 smc_size_below(u32 bytes, unsigned long in_use, unsigned long limit)
 {
-	if (!bytes || in_use + min_t(u32, bytes, SMC_BUFFER_MIN) > limit)
+	if (!bytes || in_use + get_least_room(bytes, limit) > limit)
 		return 0;
 	return limit_buffer_size(bytes, in_use, limit);
 }
