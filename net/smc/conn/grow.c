@@ -221,16 +221,15 @@ static void tell_reader(struct smc_conn *reader, bool grown)
 }
 
 /*
- * A write on behalf of a file system or a block device must not wait for one, and one that frees
- * memory must not need memory.
+ * A write on behalf of a file system or a block device must not wait for one. A network block
+ * device writes as a task that frees memory does, always: the allocation then reclaims nothing, and
+ * takes nothing of the kernel's reserves.
  */
 static bool grow_for_socket(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
 {
 	unsigned int scope;
 	bool grown;
 
-	if (current->flags & PF_MEMALLOC)
-		return false;
 	if (writer->sk->sk_allocation & __GFP_FS)
 		return grow_ring(writer, reader, bytes);
 	scope = memalloc_noio_save();

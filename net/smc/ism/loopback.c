@@ -114,9 +114,10 @@ static unsigned int get_class(u32 bytes)
 	return ilog2(bytes / CLASS_MIN);
 }
 
+/* Rings take nothing of the reserves with which the kernel frees memory, whichever task writes */
 static void *pages_alloc(u32 bytes)
 {
-	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN;
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NOMEMALLOC;
 	struct page *page;
 
 	page = alloc_pages(gfp | __GFP_COMP | __GFP_NORETRY, get_order(bytes));
@@ -183,7 +184,7 @@ static struct memory *memory_alloc(u32 wanted)
 	}
 	if (!bytes)
 		return ERR_PTR(-ENOBUFS);
-	mem = kzalloc(sizeof(*mem), GFP_KERNEL);
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL | __GFP_NOMEMALLOC);
 	if (!mem)
 		goto err_reserve;
 	mem->bytes = bytes;

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import smc
 from cases import check, equal, run
+from spec import Family
 
 SLOW = int(os.environ.get('VM_SLOW', 1))
 SECONDS = 60 * SLOW
@@ -246,21 +247,24 @@ def readable(sock):
 
 NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, NBD_DISCONNECT = (
     0xab00, 0xab01, 0xab03, 0xab04, 0xab07, 0xab08)
-NBD_REQUEST, NBD_READ = struct.Struct('>II8sQI'), 0
+NBD_REQUEST, NBD_READ, NBD_WRITE = struct.Struct('>II8sQI'), 0, 1
 BLOCK, BLOCKS = 4096, 16
 DISK = bytes(range(256)) * (BLOCK * BLOCKS // 256)
 
 
-def serve_disk(sock):
+def serve_disk(sock, disk):
     """Until the device disconnects"""
     while True:
         request = receive(sock, NBD_REQUEST.size)
         if len(request) < NBD_REQUEST.size:
             return
         _, kind, cookie, offset, length = NBD_REQUEST.unpack(request)
-        if kind != NBD_READ:
+        if kind not in (NBD_READ, NBD_WRITE):
             return
-        sock.sendall(struct.pack('>II8s', 0x67446698, 0, cookie) + DISK[offset:offset + length])
+        if kind == NBD_WRITE:
+            disk[offset:offset + length] = receive(sock, length)
+        answer = disk[offset:offset + length] if kind == NBD_READ else b''
+        sock.sendall(struct.pack('>II8s', 0x67446698, 0, cookie) + answer)
 
 
 def read_disk(device):
@@ -272,8 +276,20 @@ def read_disk(device):
     return data
 
 
+def write_disk(device):
+    """
+    The kernel writes as a task that frees memory does. Return: how often a ring has grown for that
+    """
+    stats = Family('smc')
+    before = stats.show('get-stats')[0]['stats']['smcd-tech']['ring-grown-cnt']
+    os.pwrite(device, DISK[::-1], 0)
+    os.fsync(device)
+    return stats.show('get-stats')[0]['stats']['smcd-tech']['ring-grown-cnt'] - before
+
+
 def test_nbd_over_smc():
     """It needs no callbacks, so it works."""
+    disk = bytearray(DISK)
     with listen(smc.inet_socket) as listener, connect(smc.inet_socket, listener) as sock:
         server = listener.accept()[0]
         check('a connection to a block device uses SMC', smc.is_smc(sock))
@@ -282,11 +298,14 @@ def test_nbd_over_smc():
         fcntl.ioctl(device, NBD_SET_BLKSIZE, BLOCK)
         fcntl.ioctl(device, NBD_SET_SIZE_BLOCKS, BLOCKS)
         fcntl.ioctl(device, NBD_SET_SOCK, sock.fileno())
-        threads = [threading.Thread(target=serve_disk, args=(server,)),
+        threads = [threading.Thread(target=serve_disk, args=(server, disk)),
                    threading.Thread(target=fcntl.ioctl, args=(device, NBD_DO_IT))]
         for thread in threads:
             thread.start()
         check('and the device reads over it', read_disk(device) == DISK)
+        grown = write_disk(device)
+        check('and writes over it', disk == DISK[::-1])
+        check('into a ring that grows', grown > 0, grown)
         fcntl.ioctl(device, NBD_DISCONNECT)
         fcntl.ioctl(device, NBD_CLEAR_SOCK)
         for thread in threads:
