@@ -28,8 +28,7 @@ from cases import becomes, check, equal, run
 from spec import Family
 
 PAIRS = 20
-BUFFER = 4096           # the ring of a connection that has carried little
-GROWN = 65536           # one into which the peer has written MUCH
+GROWN = 65536           # bytes of a ring into which the peer has written MUCH
 PAGE = mmap.PAGESIZE
 UNREAD = bytes(range(256)) * 4
 MUCH = UNREAD * 20
@@ -101,7 +100,7 @@ def abort(socks):
         sock.close()
 
 
-def given_back(what, nr=PAIRS, size=BUFFER):
+def given_back(what, nr=PAIRS, size=smc.RING):
     """Of so many connections only the rings of the keeper are left, and they are its own."""
     check(f'{what}: nothing counts for the one who is gone',
           soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
@@ -111,7 +110,7 @@ def given_back(what, nr=PAIRS, size=BUFFER):
 
 
 def abandon(what, given, kept):
-    wanted = PAIRS * BUFFER, PAIRS * BUFFER
+    wanted = PAIRS * smc.RING, PAIRS * smc.RING
     check(f'{what}: each side has its rings',
           soon(lambda: (GIVER.used(), KEEPER.used()) == wanted), (GIVER.used(), KEEPER.used()),
           smc.fallbacks(GIVER.family), smc.fallbacks(KEEPER.family))
@@ -264,7 +263,7 @@ def writer_pays():
     check('a writer: nothing counts for the one who is gone',
           soon(lambda: not GIVER.used()), f'{GIVER.used()} bytes')
     becomes('a writer: both rings, of which one has grown, count for the one who keeps them',
-            KEEPER.used, BUFFER + 4 * BUFFER)
+            KEEPER.used, smc.RING + 4 * smc.RING)
     writer.finish()
     given_back('a writer leaves', 1)
     abort(clients)

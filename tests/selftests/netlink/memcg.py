@@ -33,7 +33,6 @@ BUFFER = 1 << 19
 EXPECTED = CONNECTIONS * BUFFER
 OTHER = EXPECTED // 4       # everything else that a side may cost
 DATA = 1 << 16
-RING = 4096
 LITTLE = 1 << 20            # an eighth of what is free, so the share of buffers
 ROOM = 1 << 20              # for everything but what the module charges
 KINDS = (('AF_SMC', smc.smc_socket, socket.AF_INET), ('IPv4', smc.inet_socket, socket.AF_INET),
@@ -203,11 +202,9 @@ def rings_grow():
     no_sockets_left('grown buffers')
 
 
-def read_all(sock, length):
+def read_all(sock):
     sock.settimeout(smc.LIMIT)
-    while length and (got := len(sock.recv(length))):
-        length -= got
-    return not length
+    return len(smc.receive(sock, DATA)) == DATA
 
 
 def write_at_limit(address, limit):
@@ -224,7 +221,7 @@ def rings_at_limit():
     def serve():
         listener = listen(port)
         os.read(written[0], 1)
-        return [read_all(listener.accept()[0], DATA) for _ in range(CONNECTIONS)]
+        return [read_all(listener.accept()[0]) for _ in range(CONNECTIONS)]
 
     port, written = os.pipe(), os.pipe()
     limit = SERVER / 'memory.max'
@@ -232,7 +229,7 @@ def rings_at_limit():
     socks, sent = write_at_limit(('127.0.0.1', int(os.read(port[0], 8))), limit)
     check('at the limit: the charge is kept', of_sockets(SERVER) <= LITTLE,
           f'{of_sockets(SERVER)} bytes')
-    check('at the limit: some buffers have grown', max(sent) > RING, sent)
+    check('at the limit: some buffers have grown', max(sent) > smc.RING, sent)
     check('at the limit: some could not', min(sent) < DATA, sent)
     os.write(written[1], b'x')
     for sock, done in zip(socks, sent):

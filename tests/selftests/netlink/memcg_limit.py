@@ -38,20 +38,10 @@ def log(*words):
 # PROTOCOL ADDRESS"
 
 
-def receive(sock, wanted):
-    got = bytearray()
-    while len(got) < wanted:
-        some = sock.recv(wanted - len(got))
-        if not some:
-            break
-        got += some
-    return bytes(got)
-
-
 def talk(sock, number):
     data = number.to_bytes(4, 'big') * (BYTES // 4)
     sock.sendall(data)
-    if receive(sock, len(data)) != data:
+    if smc.receive(sock, len(data)) != data:
         sys.exit(f'connection {number} has got other bytes')
 
 

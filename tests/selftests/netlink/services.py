@@ -61,22 +61,12 @@ class NfsServer:
         self.write('threads', 0)
 
 
-def receive(sock, size):
-    data = b''
-    while len(data) < size:
-        more = sock.recv(size - len(data))
-        if not more:
-            break
-        data += more
-    return data
-
-
 def ping(sock):
     """An RPC that does nothing. Is it answered?"""
     xid = os.getpid()
     call = struct.pack('>10I', xid, 0, 2, 100003, 4, 0, 0, 0, 0, 0)
     sock.sendall(struct.pack('>I', 1 << 31 | len(call)) + call)
-    return receive(sock, 28)[4:12] == struct.pack('>2I', xid, 1)
+    return smc.receive(sock, 28)[4:12] == struct.pack('>2I', xid, 1)
 
 
 def check_clients(when, listener):
@@ -211,7 +201,7 @@ def test_iscsi_over_fallback():
         initiator = Initiator(sock)
         equal('the initiator takes a connection that has fallen back', initiator.bound, 0)
         initiator.log_in()
-        login = receive(target, 48)
+        login = smc.receive(target, 48)
         equal('its login comes to the target', login[:1], bytes([LOGIN_REQUEST]))
         target.sendall(bytes([LOGIN_RESPONSE]) + bytes(15) + login[16:20] + bytes(28))
         equal('and it gets the answer', initiator.wait(RECV_PDU, CONN_ERROR)[0], RECV_PDU)
@@ -255,14 +245,14 @@ DISK = bytes(range(256)) * (BLOCK * BLOCKS // 256)
 def serve_disk(sock, disk):
     """Until the device disconnects"""
     while True:
-        request = receive(sock, NBD_REQUEST.size)
+        request = smc.receive(sock, NBD_REQUEST.size)
         if len(request) < NBD_REQUEST.size:
             return
         _, kind, cookie, offset, length = NBD_REQUEST.unpack(request)
         if kind not in (NBD_READ, NBD_WRITE):
             return
         if kind == NBD_WRITE:
-            disk[offset:offset + length] = receive(sock, length)
+            disk[offset:offset + length] = smc.receive(sock, length)
         answer = disk[offset:offset + length] if kind == NBD_READ else b''
         sock.sendall(struct.pack('>II8s', 0x67446698, 0, cookie) + answer)
 

@@ -22,7 +22,6 @@ BUFLIMIT = 0x03100006
 BUFFER = 1 << 19
 LIMIT = 32 << 20
 SMALL_LIMIT = 8 << 20
-RING = 4096     # bytes of a small ring
 PERIOD = 251    # of what is sent
 MANY = 160      # connections with small rings that take more than a MiB
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
@@ -164,7 +163,7 @@ def own_limit():
     check('the limit is kept', 0 < now['share-used'] <= 1 << 20, now['share-used'])
     equal('it is told', now['share-limit'], 1 << 20)
     sent = fill(pairs[0][0], 0)
-    check('a ring of those that exist can grow', sent > 2 * RING, sent)
+    check('a ring of those that exist can grow', sent > 2 * smc.RING, sent)
     close(pairs)
     check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))
     before = stats()['smcd-tech']['clnt-v2-succ']
@@ -190,13 +189,6 @@ def fill(sock, number):
     return sent
 
 
-def read(sock, length):
-    got = b''
-    while len(got) < length and (more := sock.recv(length - len(got))):
-        got += more
-    return got
-
-
 def peek_late(pair):
     """A call peeks for more than the ring holds, and then the ring cannot grow."""
     client, server = pair
@@ -208,7 +200,7 @@ def peek_late(pair):
     check('the call waits', smc.eventually(lambda: ') S ' in state.read_text(encoding='ascii')))
     fill(client, 3)
     thread.join(smc.LIMIT)
-    check('it returns what there is', got and len(got[0]) >= RING // 2 - 32, len(got))
+    check('it returns what there is', got and len(got[0]) >= smc.RING // 2 - 32, len(got))
 
 
 def no_growth():
@@ -216,18 +208,18 @@ def no_growth():
     with smc.changed_sysctl('buffer_limit', 1):
         before = stats()['smcd-tech']
         unused, *pairs = connections(33)
-        equal('rings begin small', stats()['share-used'], 66 * RING)
+        equal('rings begin small', stats()['share-used'], 66 * smc.RING)
         sent = [fill(client, number) for number, (client, _) in enumerate(pairs)]
         check('the limit is kept', stats()['share-used'] <= 1 << 20, stats()['share-used'])
-        check('each took something', min(sent) >= RING - 32, sent)
-        check('some rings have grown', max(sent) > 4 * RING, sent)
-        check('others have not', min(sent) < RING, sent)
+        check('each took something', min(sent) >= smc.RING - 32, sent)
+        check('some rings have grown', max(sent) > 4 * smc.RING, sent)
+        check('others have not', min(sent) < smc.RING, sent)
         check('both are counted', all(stats()['smcd-tech'][name] > before[name]
                                       for name in ('ring-grown-cnt', 'ring-stuck-cnt')))
         for number, (_, server) in enumerate(pairs):
-            check('all of it arrives', read(server, sent[number]) == pattern(number, sent[number]))
+            check('all of it arrives', smc.receive(server, sent[number]) == pattern(number, sent[number]))
         sent = [fill(client, 7) for client, _ in pairs]
-        check('the writers go on', min(sent) >= RING - 32, sent)
+        check('the writers go on', min(sent) >= smc.RING - 32, sent)
         peek_late(unused)
         close([unused, *pairs])
         check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))

@@ -15,8 +15,7 @@ from cases import accepted, check, equal, refused, run
 from nl import LIMIT
 from spec import Family
 
-RING = 4096             # bytes of a ring at the start,
-GROWN = 65536           # and with 20000 bytes
+GROWN = 65536           # bytes of a ring into which 20000 were written
 DUMP_FLAGS, DO_FLAGS = 0x0c, 0x1a       # dump + policy; do + policy + admin
 SHOWS = ('get-sys-info', 'get-lgr-smcr', 'get-link-smcr', 'get-lgr-smcd', 'get-dev-smcd',
          'get-dev-smcr', 'get-stats', 'get-fback-stats', 'dump-ueid', 'dump-seid',
@@ -195,11 +194,11 @@ def one_connection():
         grown = changes(before, stats())
         equal('a connection is counted on both sides', grown.pop('smcd-tech'), {
             'rx-rmb-stats': {'alloc-cnt': 2}, 'rx-rmb-size': {'8k': 2}, 'clnt-v2-succ': 1,
-            'srv-v2-succ': 1, 'rx-rmb-usage': 2 * RING})
+            'srv-v2-succ': 1, 'rx-rmb-usage': 2 * smc.RING})
         equal('both handshakes took some time', sum(grown.pop('hs-time').values()), 2)
         ways = grown.pop('hs-memory-cnt', 0), grown.pop('hs-withdrawn-cnt', 0)
         check('through memory, or not', ways in ((2, 0), (0, 1), (0, 0)), ways)
-        equal('its buffers as well', grown, {'buffer-used': 2 * RING, 'share-used': 2 * RING})
+        equal('its buffers as well', grown, {'buffer-used': 2 * smc.RING, 'share-used': 2 * smc.RING})
         data(pair)
         groups(pair)
     finally:
@@ -211,8 +210,8 @@ def data(pair):
     smc.send_all(pair.client, pair.server, 20000)
     wanted = {'smcd-tech': {'txpload-size': {'32k': 1}, 'rxpload-size': {'32k': 1}, 'rx-bytes': 20000,
                             'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1, 'ring-grown-cnt': 1,
-                            'rx-rmb-usage': GROWN - RING},
-              'buffer-used': GROWN, 'share-used': GROWN - RING}     # the former one is in the pool
+                            'rx-rmb-usage': GROWN - smc.RING},
+              'buffer-used': GROWN, 'share-used': GROWN - smc.RING}     # the former one is in the pool
     equal('20000 bytes, for which the ring grows', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
 
     before = stats()
@@ -259,7 +258,7 @@ def groups(pair):
         check('it has an address', group['gid'] and group['ext-gid'])
         equal('the rest', [group[name] for name in ('vlan-id', 'conns-num', 'chid', 'pnetid',
                                                     'sndbuf-alloc')], [0, 1, 0xffff, '', 0])
-    equal('the ring of each', sorted(group['dmb-alloc'] for group in messages), [RING, GROWN])
+    equal('the ring of each', sorted(group['dmb-alloc'] for group in messages), [smc.RING, GROWN])
     device = FAMILY.show('get-dev-smcd')[0]['dev-smcd']
     equal('the device is in use', (device['use-cnt'], device['is-crit']), (2, 1))
 
@@ -267,7 +266,7 @@ def groups(pair):
     messages = [m['lgr-smcd'] for m in FAMILY.show('get-lgr-smcd')]
     equal('more connections, same groups',
           sorted((m['conns-num'], m['dmb-alloc']) for m in messages),
-          [(4, 4 * RING), (4, 3 * RING + GROWN)])
+          [(4, 4 * smc.RING), (4, 3 * smc.RING + GROWN)])
     for other in more:
         other.close()
     check('they are gone', smc.eventually(
@@ -421,9 +420,9 @@ def not_of_others():
           seen_by(FAMILY))
     equal('a container', in_container(seen_by), ('', 0, 0))
     equal('one that has a connection', in_container(seen_beside_pair),
-          (('tenant', 2, 2 * RING), {'tenant'}))
+          (('tenant', 2, 2 * smc.RING), {'tenant'}))
     equal('one whose name could not be a name', in_container(seen_beside_pair, 'my_tenant'),
-          (('', 2, 2 * RING), {''}))
+          (('', 2, 2 * smc.RING), {''}))
     pair.close()
 
 

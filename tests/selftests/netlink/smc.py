@@ -13,6 +13,7 @@ import nl
 from nl import LIMIT
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+RING = 4096     # bytes of a ring over loopback at the start (net.smc.rmem_start)
 DECLINED, OPTION, PEER_NO_SMC = 0x05000000, 0x03060000, 0x03010000
 SOL_SMC, SMC_LIMIT_HS = 286, 1
 FAMILIES = {socket.AF_INET: (0, '127.0.0.1'), socket.AF_INET6: (1, '::1')}
@@ -103,6 +104,14 @@ def send_all(sender, receiver, total):
     got = 0
     while got < total:
         got += len(receiver.recv(total - got, socket.MSG_WAITALL))
+
+
+def receive(sock, length):
+    """So many bytes, or fewer if the stream ends."""
+    got = bytearray()
+    while len(got) < length and (more := sock.recv(length - len(got))):
+        got += more
+    return bytes(got)
 
 
 def eventually(condition, seconds=LIMIT):

@@ -17,8 +17,7 @@ from spec import Family
 
 EVERYTHING = extensions(CONNINFO, LGRINFO, SHUTDOWN, DMBINFO, FALLBACK)
 SO_COOKIE, SO_BINDTODEVICE, SO_RCVBUF, TCP_MD5SIG = 57, 25, 8, 14
-RING = 4096             # bytes of a ring at the start
-MOST = 65536            # into which it may grow
+MOST = 65536            # bytes of a ring that has grown as far as it may
 CONTROL_BLOCK = 32      # of a DMB, the rest of it is the ring
 
 
@@ -108,7 +107,7 @@ def connection_info():
     check('two alert tokens', client['token'] != server['token'])
     for info in (client, server):
         equal('sizes', (info['sndbuf_size'], info['rmbe_size'], info['peer_rmbe_size']),
-              (0, RING, RING))
+              (0, smc.RING, smc.RING))
         equal('nothing was sent', {info[name] for name in info if isinstance(info[name], tuple)},
               {(0, 0)})
         equal('no flags', [info[name] for name in diag.FLAGS], [0] * 4)
@@ -133,7 +132,7 @@ def large_requests():
     for _ in range(3):
         smc.send_all(pair.client, pair.server, 3000)
         sizes.append(look(pair.server, EVERYTHING).conn()['rmbe_size'])
-    equal('requests of 3000 bytes: the ring', sizes, [RING, 4 * RING, 4 * RING])
+    equal('requests of 3000 bytes: the ring', sizes, [smc.RING, 4 * smc.RING, 4 * smc.RING])
     pair.close()
 
 
@@ -161,7 +160,7 @@ def full_ring(pair):
           ((1, 0), (1, 0), (0, 0)))
     equal('a full ring: it has grown, the other one has not',
           [(info['rmbe_size'], info['peer_rmbe_size']) for info in (client, server)],
-          [(RING, MOST), (MOST, RING)])
+          [(smc.RING, MOST), (MOST, smc.RING)])
     equal('a full ring: flags', (client['tx_prod_flags'], server['rx_prod_flags']), (0x80, 0x80))
 
     got = 0
