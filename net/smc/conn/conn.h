@@ -139,6 +139,9 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
 bool smc_tx_writable(const struct smc_conn *conn);
 void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 
+/* resize.c */
+bool smc_ring_resize(struct smc_conn *writer, struct smc_conn *reader, u32 bytes);
+
 /* grow.c */
 void smc_tx_grow(struct smc_conn *conn, size_t left);
 void smc_rx_started(struct smc_conn *conn);
@@ -235,6 +238,14 @@ static inline u8 smc_conn_tcp_state(const struct smc_conn *conn)
 static inline bool smc_conn_is_cut_off(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->lost) || READ_ONCE(conn->peer_gone);
+}
+
+/* Has the connection started, and may this end still post? conn->lock is held. */
+static inline bool smc_conn_is_in_use(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->attached && !conn->freeing && !conn->failed && !conn->lost &&
+	       !conn->peer_gone && !conn->tx.ended;
 }
 
 /* Bytes that the program has written and that the peer has not reported as consumed */

@@ -51,7 +51,7 @@ struct source {
 	struct smc_cursor cons;
 };
 
-/* The ring does not move, or the caller holds a lock that prevents it, see conn/grow.c */
+/* The ring does not move, or the caller holds a lock that prevents it, see conn/resize.c */
 static struct source get_source(const struct smc_conn *conn)
 {
 	return (struct source){ conn->rx.base, conn->rx.ring, conn->rx.cons };

@@ -53,7 +53,7 @@ struct smc_payer;
  * @base: address of offset 0; readers access only produced bytes. If @may_move, the peer may
  *	change @base, @ring and the cursors at any time, under conn->lock and the socket's spin lock
  * @ring: its bounds
- * @may_move: the peer may replace the memory of the ring, see conn/grow.c. Set by smc_conn_open()
+ * @may_move: the peer may replace the memory of the ring, see conn/resize.c. Set by smc_conn_open()
  * @most: size up to which the peer may make the ring grow; 0 if it may not, or could not when it
  *	tried last. Set by smc_conn_open(); then the holder of the peer's socket lock writes it
  * @awaited: the peer wanted to make the ring larger before this end was attached; conn->lock, and
@@ -247,7 +247,7 @@ struct smc_conn_urgent {
  * @peer_token: the peer's alert token
  * @lock: protects the fields marked @lock; taken with bottom halves off. No other lock of the
  *	module is taken inside it, except by the transport's cdc_post, tx_progress and conn_ends,
- *	and that of the peer by conn/grow.c
+ *	and that of the peer by conn/resize.c
  * @state: enum smc_close_state; @lock
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN for the program; written under @lock. Read without the
  *	lock by smp_load_acquire(), which makes the last bytes and @failed visible
