@@ -131,12 +131,14 @@ struct smc_dmb_memory {
  * @get_dmb: The DMB that was attached, which is in this kernel; it exists until @detach_dmb. NULL,
  *	as the three that follow, if the memory of a DMB cannot be replaced.
  * @alloc_memory: Allocate memory of at most @bytes, all zero, for the DMB that was attached. It is
- *	charged as that of the DMB. May sleep. Returns 0, or an error of register_dmb.
+ *	charged as that of the DMB; if it is smaller than that, a limit does not matter. May sleep.
+ *	Returns 0, or an error of register_dmb.
  * @swap_memory: Replace the memory of an attached DMB: the device changes the DMB and @map, and
  *	@memory becomes what it was before. The caller makes sure that owner and user do not use or
  *	release the DMB meanwhile. Does not sleep; any context.
  * @free_memory: Free memory that no DMB has: @priv of struct smc_dmb_memory. @written is the number
- *	of bytes from its start that may have been changed. Process context; does not sleep.
+ *	of bytes from its start that may have been changed. With @reuse the device may keep it for
+ *	another DMB. Process context; does not sleep.
  */
 struct smc_ism_ops {
 	bool (*reaches)(struct smc_ism_device *dev, const struct smc_ism_address *peer);
@@ -152,7 +154,7 @@ struct smc_ism_ops {
 			    struct smc_dmb_memory *memory);
 	void (*swap_memory)(struct smc_ism_device *dev, struct smc_dmb_map *map,
 			    struct smc_dmb_memory *memory);
-	void (*free_memory)(struct smc_ism_device *dev, void *priv, u32 written);
+	void (*free_memory)(struct smc_ism_device *dev, void *priv, u32 written, bool reuse);
 };
 
 /**

@@ -264,6 +264,22 @@ u32 smc_share_take(struct smc_share *share, u32 bytes)
 }
 
 /**
+ * smc_share_exceed() - charge memory to a namespace, whatever its limit
+ * @share: the share of the namespace; the caller holds a reference
+ * @bytes: its size
+ *
+ * For memory that replaces more of it. Any context. The caller must call smc_share_give().
+ */
+void smc_share_exceed(struct smc_share *share, u32 bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < share->nr_sums; i++)
+		atomic_long_add(bytes, &sums[i].used);
+	atomic_long_add(bytes, &share->used);
+}
+
+/**
  * smc_share_give() - uncharge memory
  * @share: the share to which it is charged; the namespace may have ended
  * @bytes: charged size, or a part of it
@@ -290,11 +306,7 @@ void smc_share_give(struct smc_share *share, u32 bytes)
  */
 void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes)
 {
-	unsigned int i;
-
-	for (i = 0; i < to->nr_sums; i++)
-		atomic_long_add(bytes, &sums[i].used);
-	atomic_long_add(bytes, &to->used);
+	smc_share_exceed(to, bytes);
 	smc_share_give(from, bytes);
 }
 
@@ -337,6 +349,12 @@ u32 smc_memory_reserve(u32 bytes)
 {
 	bytes = smc_memory_offer(bytes);
 	return bytes && smc_memory_reserve_exactly(bytes) ? bytes : 0;
+}
+
+/* smc_memory_reserve_exactly(), whatever the limit: for memory that replaces more. Any context. */
+void smc_memory_exceed(u32 bytes)
+{
+	atomic_long_add(bytes, &used);
 }
 
 /* Memory of this size was freed. Any context */

@@ -41,6 +41,7 @@ unsigned long smc_share_limit(const struct smc_share *share);
 u32 smc_share_offer(const struct smc_share *share, u32 bytes);
 u32 smc_share_take(struct smc_share *share, u32 bytes);
 bool smc_share_take_exactly(struct smc_share *share, u32 bytes);
+void smc_share_exceed(struct smc_share *share, u32 bytes);
 void smc_share_give(struct smc_share *share, u32 bytes);
 void smc_share_move(struct smc_share *from, struct smc_share *to, u32 bytes);
 
@@ -52,6 +53,7 @@ unsigned long smc_memory_used(void);
 u32 smc_memory_offer(u32 bytes);
 u32 smc_memory_reserve(u32 bytes);
 bool smc_memory_reserve_exactly(u32 bytes);
+void smc_memory_exceed(u32 bytes);
 void smc_memory_unreserve(u32 bytes);
 
 #endif /* _NET_SMC_SHARE_H */

@@ -55,6 +55,7 @@
  * @SMC_STAT_RING_GROWN: number of times that this side made the peer's ring larger
  * @SMC_STAT_RING_STUCK: attempts that failed, because of a limit or without memory, or
  *	because the peer was not ready
+ * @SMC_STAT_RING_SHRUNK: number of times that a kworker made the peer's ring small again
  * @SMC_STAT_TX_BUFFER: first of SMC_STAT_SIZES: send buffers by size
  * @SMC_STAT_RX_BUFFER: first of SMC_STAT_SIZES: receive buffers by size
  * @SMC_STAT_TX_SIZE: first of SMC_STAT_SIZES: send calls by requested size
@@ -96,6 +97,7 @@ enum smc_stat {
 	SMC_STAT_ABORT_ORPHAN,
 	SMC_STAT_RING_GROWN,
 	SMC_STAT_RING_STUCK,
+	SMC_STAT_RING_SHRUNK,
 	SMC_STAT_TX_BUFFER,
 	SMC_STAT_RX_BUFFER = SMC_STAT_TX_BUFFER + SMC_STAT_SIZES,
 	SMC_STAT_TX_SIZE = SMC_STAT_RX_BUFFER + SMC_STAT_SIZES,

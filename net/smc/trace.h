@@ -178,26 +178,26 @@ TRACE_EVENT(smc_cdc,
 		  __entry->consumer, __entry->producer_flags, __entry->state_flags)
 );
 
-/* A writer has made the ring larger, or it could not and wanted @to */
+/* A writer has made the ring larger, or could not and wanted @to; or a kworker has made it small */
 TRACE_EVENT(smc_ring,
-	TP_PROTO(const struct sock *sk, u32 from, u32 to, bool grown),
-	TP_ARGS(sk, from, to, grown),
+	TP_PROTO(const struct sock *sk, u32 from, u32 to, bool done),
+	TP_ARGS(sk, from, to, done),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
 		__field(u64, net_cookie)
 		__field(u32, from)
 		__field(u32, to)
-		__field(bool, grown)
+		__field(bool, done)
 	),
 	TP_fast_assign(
 		__entry->sk = sk;
 		__entry->net_cookie = sock_net(sk)->net_cookie;
 		__entry->from = from;
 		__entry->to = to;
-		__entry->grown = grown;
+		__entry->done = done;
 	),
-	TP_printk("sk=%p net=%llu from=%u to=%u grown=%u", __entry->sk, __entry->net_cookie,
-		  __entry->from, __entry->to, __entry->grown)
+	TP_printk("sk=%p net=%llu from=%u to=%u done=%u", __entry->sk, __entry->net_cookie,
+		  __entry->from, __entry->to, __entry->done)
 );
 
 /* A connection is reset; the event is an enum smc_close_event */

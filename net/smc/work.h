@@ -6,6 +6,8 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
+struct sock;
+
 extern struct workqueue_struct *smc_wq;
 
 /*
@@ -23,5 +25,7 @@ static inline void smc_work_forget_throttling(void)
 
 int smc_work_init(void);
 void smc_work_exit(void);
+
+bool smc_work_lock_if_free(struct sock *sk);
 
 #endif /* _NET_SMC_WORK_H */

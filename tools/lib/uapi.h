@@ -57,6 +57,7 @@
 #define SMC_NLA_STATS_T_ABORT_ORPHAN_CNT 140	/* u64 */
 #define SMC_NLA_STATS_T_RING_GROWN_CNT	141	/* u64 */
 #define SMC_NLA_STATS_T_RING_STUCK_CNT	142	/* u64 */
+#define SMC_NLA_STATS_T_RING_SHRUNK_CNT	143	/* u64 */
 
 /* In SMC_GEN_STATS, specific to this tree's module */
 #define SMC_NLA_STATS_BUFFER_USED	128	/* uint */

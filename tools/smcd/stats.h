@@ -95,6 +95,7 @@ struct own_tech_stats {
 	uint64_t	by_peer;
 	uint64_t	rings_grown;
 	uint64_t	rings_stuck;
+	uint64_t	rings_shrunk;
 	uint64_t	wakeups_saved;
 	uint64_t	busy_polls;
 };

@@ -4,7 +4,7 @@
 #include "stats.h"
 #include "uapi.h"
 
-#define TECH_MAX	SMC_NLA_STATS_T_RING_STUCK_CNT
+#define TECH_MAX	SMC_NLA_STATS_T_RING_SHRUNK_CNT
 #define ALL_MAX		SMC_NLA_STATS_HS_WITHDRAWN_CNT
 
 static void decode_sizes(uint64_t *sizes, const struct nlattr *nest)
@@ -41,6 +41,7 @@ static void decode_own_tech(struct own_tech_stats *own, const struct nlattr *con
 	own->by_orphan = attr_uint(tb[SMC_NLA_STATS_T_ABORT_ORPHAN_CNT], 0);
 	own->rings_grown = attr_uint(tb[SMC_NLA_STATS_T_RING_GROWN_CNT], 0);
 	own->rings_stuck = attr_uint(tb[SMC_NLA_STATS_T_RING_STUCK_CNT], 0);
+	own->rings_shrunk = attr_uint(tb[SMC_NLA_STATS_T_RING_SHRUNK_CNT], 0);
 	own->by_violation = attr_uint(tb[SMC_NLA_STATS_T_VIOLATION_CNT], 0);
 	own->by_peer = attr_uint(tb[SMC_NLA_STATS_T_ABORT_RX_CNT], 0);
 	own->wakeups_saved = attr_uint(tb[SMC_NLA_STATS_T_WAKEUP_SAVED_CNT], 0);

@@ -84,6 +84,7 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	if (smcd) {
 		print_own_line("  Buffers made larger", tech->rings_grown);
 		print_own_line("  Could not become larger", tech->rings_stuck);
+		print_own_line("  Made small again", tech->rings_shrunk);
 	}
 	print_own_line("  Closed, waiting for peers", own->orphans);
 	print_own_line("  Wake-ups saved", tech->wakeups_saved);
@@ -132,6 +133,7 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	if (smcd) {
 		json_uint(j, "grown", tech->rings_grown);
 		json_uint(j, "stuck", tech->rings_stuck);
+		json_uint(j, "shrunk", tech->rings_shrunk);
 	}
 	json_uint(j, "orphans", own->orphans);
 	json_object_end(j);

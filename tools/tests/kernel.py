@@ -405,7 +405,7 @@ def tech(number, tx_bufs=(), rx_bufs=(), tx_reqs=(), rx_reqs=(), tx_events=None,
 # What only this tree's module has
 OWN = {"violation": 128, "abort_tx": 129, "abort_rx": 130, "wakeup_saved": 131,
        "busy_poll": 132, "abort_app": 136, "abort_tcp": 137, "abort_link": 138, "abort_timeout": 139,
-       "abort_orphan": 140, "ring_grown": 141, "ring_stuck": 142}
+       "abort_orphan": 140, "ring_grown": 141, "ring_stuck": 142, "ring_shrunk": 143}
 
 
 def stats(smcd=None, smcr=None, clnt_err=0, srv_err=0, own=None):

@@ -84,6 +84,7 @@ void smc_conn_reap(void)
 /* Stop the delayed work. There are no connections any more. May sleep. */
 void smc_conn_exit(void)
 {
+	smc_balance_exit();
 	cancel_delayed_work_sync(&reaper);
 }
 
@@ -103,6 +104,7 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 	conn->sn = smc_net(sock_net(sk));
 	spin_lock_init(&conn->lock);
 	INIT_WORK(&conn->free_work, free_work);
+	INIT_LIST_HEAD(&conn->watched);
 	smc_cdc_init(conn);
 	smc_stall_init(conn);
 }
@@ -171,13 +173,19 @@ int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transpor
 	return transport->resolve(conn, remote, candidate, peer);
 }
 
+/* The size of a receive buffer that can grow, at the start and when it is idle. Any context. */
+u32 smc_conn_start_size(const struct smc_conn *conn)
+{
+	return roundup_pow_of_two(READ_ONCE(conn->sn->knobs.rmem_start));
+}
+
 /*
  * The size of the receive buffer at the start: a small one, if the peer can make it larger (@most).
  * The program or net.smc.rmem chooses the largest size.
  */
 static u32 choose_start_size(struct smc_conn *conn, const struct smc_transport *transport)
 {
-	u32 start = roundup_pow_of_two(READ_ONCE(conn->sn->knobs.rmem_start));
+	u32 start = smc_conn_start_size(conn);
 	struct smc_conn_rx *rx = &conn->rx;
 
 	rx->may_move = start < rx->wanted && transport->may_grow &&
@@ -383,6 +391,7 @@ void smc_conn_free(struct smc_conn *conn)
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
 	smc_stall_stop(conn);
 	smc_cdc_stop_flush(conn);
+	smc_balance_forget(conn);
 	smc_conn_count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);
 	conn->transport->conn_close(conn);
 	smc_buffer_uncharge_all(conn);

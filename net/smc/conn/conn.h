@@ -17,9 +17,6 @@ struct smc_group;
  */
 #define SMC_TRY_MAX	(SZ_16K + 261)
 
-/* If a ring could not grow, a call that writes tries again after so many jiffies */
-#define SMC_GROW_RETRY	(HZ / 10)
-
 /*
  * The wait queue of the struct socket, on which programs wait. TCP wakes another queue meanwhile,
  * see smc_sock_attach(). Only system calls may use this function: they have a struct socket.
@@ -119,6 +116,7 @@ void smc_conn_free_later(struct smc_conn *conn);
 void smc_conn_reap(void);
 void smc_conn_exit(void);
 void smc_conn_count_receive_buffer(const struct smc_conn *conn, s64 bytes);
+u32 smc_conn_start_size(const struct smc_conn *conn);
 
 /* cdc.c */
 int smc_cdc_attached(struct smc_conn *conn);
@@ -144,7 +142,13 @@ bool smc_ring_resize(struct smc_conn *writer, struct smc_conn *reader, u32 bytes
 
 /* grow.c */
 void smc_tx_grow(struct smc_conn *conn, size_t left);
+bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *reader);
 void smc_rx_started(struct smc_conn *conn);
+
+/* balance.c */
+void smc_balance_watch(struct smc_conn *conn, bool is_stuck);
+void smc_balance_forget(struct smc_conn *conn);
+void smc_balance_exit(void);
 
 /* stall.c */
 void smc_stall_init(struct smc_conn *conn);
@@ -254,7 +258,7 @@ static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 	return READ_ONCE(conn->tx.produced) - READ_ONCE(conn->tx.consumed);
 }
 
-/* Bytes that the ring can hold. Any context. The holder of the socket lock may increase it. */
+/* Bytes that the ring can hold. Any context. The holder of the socket lock may change it. */
 static inline u32 smc_tx_size(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->tx.ring.end) - conn->tx.ring.first;
@@ -287,10 +291,8 @@ static inline bool smc_tx_may_grow(const struct smc_conn *conn)
 /* Is the ring to grow before a call writes @left bytes? The socket lock is held. */
 static inline bool smc_tx_wants_growth(const struct smc_conn *conn, size_t left)
 {
-	return smc_tx_is_small(conn) &&
-	       (left > smc_tx_space(conn) || READ_ONCE(conn->tx.cramped)) &&
-	       (!READ_ONCE(conn->tx.stuck) ||
-		time_after(jiffies, conn->tx.stuck_since + SMC_GROW_RETRY));
+	return smc_tx_may_grow(conn) &&
+	       (left > smc_tx_space(conn) || READ_ONCE(conn->tx.cramped));
 }
 
 /*

@@ -5,8 +5,7 @@
  * reader, whose receive buffer it is.
  *
  * A writer does not wait for the reader, as that may wait for the writer. If there is no memory the
- * ring stays as it is, and the writer waits for space. A call that writes, or waits to write, tries
- * again after SMC_GROW_RETRY.
+ * ring stays as it is, and the writer waits for space, or until conn/balance.c finds memory.
  */
 
 #include <linux/log2.h>
@@ -104,18 +103,37 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 	wanted = choose_size(before, bytes, tx->most);
 	WRITE_ONCE(tx->cramped, false);
 	WRITE_ONCE(tx->stuck, true);	/* smc_rx_started() may change that at once */
-	tx->stuck_since = jiffies;
 	if (!reader || !smc_conn_get_not_zero(reader))
 		return;
 	grown = grow_for_socket(conn, reader, wanted);
 	if (grown)
 		WRITE_ONCE(tx->stuck, false);
-	else
-		tx->stuck_since = jiffies;	/* the attempt may have taken long */
+	smc_balance_watch(conn, !grown);
 	smc_conn_count(conn, grown ? SMC_STAT_RING_GROWN : SMC_STAT_RING_STUCK, 1);
 	trace_smc_ring(conn->sk, before, grown ? tx->buffer_bytes : wanted, grown);
 	tell_reader(reader, grown);
 	smc_conn_put(reader);
+}
+
+/**
+ * smc_tx_can_grow() - do the limits allow a larger ring?
+ * @conn: the connection that writes to the ring
+ * @reader: the connection at the other end; the caller has a reference
+ *
+ * The socket lock of @conn is held. Does not sleep.
+ *
+ * Those of @reader's namespace and cgroup. That of the machine is not tested, because memory in
+ * pools counts there. Return: false also if @reader has not started, or has ended.
+ */
+bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *reader)
+{
+	u32 before = conn->tx.buffer_bytes, bytes = min(before * GROWTH, conn->tx.most);
+
+	bytes = smc_share_offer(reader->sn->share, bytes);
+	spin_lock_bh(&reader->lock);
+	bytes = smc_conn_is_in_use(reader) ? smc_buffer_offer_growth(reader, bytes) : 0;
+	spin_unlock_bh(&reader->lock);
+	return bytes > before;
 }
 
 /**

@@ -71,12 +71,12 @@ static void set_writer_ring(struct smc_conn_tx *tx, const struct smc_ring_memory
 			    u32 passed)
 {
 	tx->base = to->base;
+	WRITE_ONCE(tx->consumed, passed);	/* before the size, for a program that polls */
 	WRITE_ONCE(tx->ring.end, to->ring.end);
 	WRITE_ONCE(tx->buffer_bytes, to->bytes);
 	tx->prod = make_cursor(&tx->ring, tx->produced - start);
 	tx->cons = make_cursor(&tx->ring, passed - start);
 	tx->highest = tx->prod.count;
-	WRITE_ONCE(tx->consumed, passed);
 }
 
 /*
@@ -91,6 +91,8 @@ static bool swap_memory(struct smc_conn *writer, struct smc_conn *reader,
 
 	if (!smc_conn_is_in_use(writer) || !smc_conn_is_in_use(reader) ||
 	    reader->rx.buffer_bytes != writer->tx.buffer_bytes)
+		return false;
+	if (reader->rx.reading && to.bytes < reader->rx.buffer_bytes)
 		return false;
 	writer->transport->ring_swap(writer, memory);
 	memory->written = writer->tx.highest;
@@ -147,7 +149,8 @@ static bool swap_if_possible(struct smc_conn *writer, struct smc_conn *reader,
 static void settle_charge(struct smc_conn *reader)
 {
 	spin_lock_bh(&reader->lock);
-	if (!reader->freeing) {		/* else smc_conn_free() uncharges all */
+	/* Not before smc_conn_attach(); smc_conn_free() uncharges all */
+	if (reader->attached && !reader->freeing) {
 		smc_buffer_uncharge(reader, reader->rx.granted - reader->rx.buffer_bytes);
 		reader->rx.granted = reader->rx.buffer_bytes;
 	}
@@ -155,28 +158,29 @@ static void settle_charge(struct smc_conn *reader)
 }
 
 /**
- * smc_ring_resize() - give the ring that is written to larger memory
+ * smc_ring_resize() - give the ring that is written to larger or smaller memory
  * @writer: a connection that has started; its socket lock is held
- * @reader: the connection at the other end, which is charged for @bytes; the caller has a reference
- * @bytes: size of the new memory
+ * @reader: the connection at the other end; the caller has a reference
+ * @bytes: size of the new memory. The reader is charged for it if it is larger
  *
  * May sleep, but does not wait for the peer. The charge of @reader becomes that of its ring.
  *
  * Return: whether it was done. If so, the ring may be smaller than @bytes, but it is larger than
- * before.
+ * before if @bytes is.
  */
 bool smc_ring_resize(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
 {
 	const struct smc_transport *transport = writer->transport;
+	u32 before = writer->tx.buffer_bytes;
+	bool grows = bytes > before, done = false;
 	struct smc_ring_memory memory;
-	bool done = false;
 
 	sock_owned_by_me(writer->sk);
 	if (!transport->ring_alloc(writer, bytes, &memory)) {
-		if (memory.bytes > writer->tx.buffer_bytes)
+		if (grows ? memory.bytes > before : memory.bytes < before)
 			done = swap_if_possible(writer, reader, &memory);
 		if (memory.priv)
-			transport->ring_free(writer, memory.priv, memory.written);
+			transport->ring_free(writer, memory.priv, memory.written, !done || grows);
 	}
 	settle_charge(reader);
 	return done;

@@ -86,7 +86,7 @@ static void end_copying(struct smc_conn *conn)
 	conn->rx.left = NULL;
 	spin_unlock_bh(&conn->lock);
 	if (unlikely(left))
-		conn->transport->ring_free(conn, left, conn->rx.left_written);
+		conn->transport->ring_free(conn, left, conn->rx.left_written, true);
 }
 
 /* Copy from the ring; see copy_in() in conn/tx.c */

@@ -85,34 +85,16 @@ static bool arm_and_check_space(struct smc_conn *conn)
 	return smc_tx_writable(conn) || is_send_refused(conn);
 }
 
-/* If the ring could not grow, wait no longer than until the call is to try again */
-static void wait_or_retry(struct smc_conn *conn, long *timeo, struct wait_queue_entry *wait)
-{
-	long part = smc_tx_is_small(conn) ? min(*timeo, SMC_GROW_RETRY + 1L) : *timeo;
-	struct sock *sk = conn->sk;
-	long left = part;
-
-	sk_wait_event(sk, &left, arm_and_check_space(conn), wait);
-	if (*timeo != MAX_SCHEDULE_TIMEOUT)
-		*timeo -= part - left;
-}
-
-/*
- * Wait for space for some of @bytes, or the end. A ring that could not grow may grow meanwhile. The
- * socket lock is released while waiting.
- */
-static int wait_for_space(struct smc_conn *conn, size_t bytes, long *timeo)
+/* Wait for space, or the end. The socket lock is released while waiting. */
+static int wait_for_space(struct smc_conn *conn, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = conn->sk;
 	int err = 0;
 
 	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters + 1);
 	add_wait_queue(smc_conn_waiters(conn), &wait);
 	while (!arm_and_check_space(conn)) {
-		if (smc_tx_wants_growth(conn, bytes)) {
-			smc_tx_grow(conn, bytes);
-			continue;
-		}
 		smc_stall_begin(conn);
 		if (!*timeo) {
 			err = -EAGAIN;
@@ -122,7 +104,7 @@ static int wait_for_space(struct smc_conn *conn, size_t bytes, long *timeo)
 			err = sock_intr_errno(*timeo);
 			break;
 		}
-		wait_or_retry(conn, timeo, &wait);
+		sk_wait_event(sk, timeo, arm_and_check_space(conn), &wait);
 	}
 	remove_wait_queue(smc_conn_waiters(conn), &wait);
 	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters - 1);
@@ -239,7 +221,7 @@ static int wait_ring_full(struct smc_conn *conn, struct msghdr *msg, long *timeo
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
 	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
 	WRITE_ONCE(conn->tx.full_at, conn->tx.produced);
-	err = wait_for_space(conn, msg_data_left(msg), timeo);
+	err = wait_for_space(conn, timeo);
 	/* The rest may be held if it is small (is_in_stream()): the reader has much to read */
 	WRITE_ONCE(conn->tx.stream_at, local_clock());
 	return err;

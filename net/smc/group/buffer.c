@@ -165,6 +165,19 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
 }
 
 /**
+ * smc_buffer_offer_growth() - the size that smc_buffer_charge_growth() would charge now
+ * @conn: an attached connection; its lock is held
+ * @bytes: the new size
+ *
+ * Does not sleep. Return: @bytes or smaller; 0 if the cgroup has no room.
+ */
+u32 smc_buffer_offer_growth(const struct smc_conn *conn, u32 bytes)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->payer ? smc_payer_offer(conn->payer, bytes) : bytes;
+}
+
+/**
  * smc_buffer_charge_growth() - charge what a buffer needs more if it becomes larger
  * @conn: an attached connection, which is charged for rx.granted bytes; its lock is held
  * @bytes: the new size
@@ -176,13 +189,10 @@ u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes)
  */
 u32 smc_buffer_charge_growth(struct smc_conn *conn, u32 bytes)
 {
-	lockdep_assert_held(&conn->lock);
-	if (conn->payer) {
-		bytes = smc_payer_offer(conn->payer, bytes);
-		if (bytes <= conn->rx.granted || !conn->account ||
-		    charge_payer(conn, bytes - conn->rx.granted))
-			return 0;
-	}
+	bytes = smc_buffer_offer_growth(conn, bytes);
+	if (conn->payer && (bytes <= conn->rx.granted || !conn->account ||
+			    charge_payer(conn, bytes - conn->rx.granted)))
+		return 0;
 	conn->rx.granted = bytes;
 	return bytes;
 }

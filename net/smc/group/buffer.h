@@ -18,6 +18,7 @@ void smc_buffer_give(struct smc_share *share, u32 bytes);
 
 u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes);
 int smc_buffer_charge(struct smc_conn *conn, u32 bytes);
+u32 smc_buffer_offer_growth(const struct smc_conn *conn, u32 bytes);
 u32 smc_buffer_charge_growth(struct smc_conn *conn, u32 bytes);
 void smc_buffer_uncharge(struct smc_conn *conn, u32 bytes);
 void smc_buffer_uncharge_all(struct smc_conn *conn);

@@ -110,7 +110,6 @@ struct smc_conn_rx {
  * @most: size up to which this end may make the ring grow, at least the present one; constant
  * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
  *	starts
- * @stuck_since: jiffies of the last attempt; written under the socket lock
  * @cramped: the ring is too small for writes as the last one, or to delay announcements as
  *	@coalesce wants; the next write makes it larger. Written under conn->lock or the socket lock
  * @produced: bytes we produced; written under conn->lock and the socket lock, or its spin lock
@@ -119,6 +118,7 @@ struct smc_conn_rx {
  * @last: jiffies when the program has sent data last
  * @prod: @produced as a cursor
  * @consumed: bytes the peer has consumed; written under conn->lock
+ * @seen: @produced when a kworker last looked whether the ring is idle
  * @last_consumed: jiffies when the peer has consumed data last; conn->lock
  * @cons: @consumed as a cursor: the last one accepted
  * @waiting: a writer waits for smc_tx_writable()
@@ -151,7 +151,6 @@ struct smc_conn_tx {
 	u32 most;
 	u8 *base;
 	struct smc_ring ring;
-	unsigned long stuck_since;
 	bool stuck;
 	bool cramped;
 	u32 produced;
@@ -159,6 +158,7 @@ struct smc_conn_tx {
 	unsigned long last;
 	struct smc_cursor prod;
 	u32 consumed;
+	u32 seen;
 	unsigned long last_consumed;
 	struct smc_cursor cons;
 	bool waiting;
@@ -269,6 +269,8 @@ struct smc_conn_urgent {
  * @kick_work: kicks the peer when kicks are nested too deep
  * @timer: timer of the socket, see handle_sock_timer(). A running timer holds a reference
  * @dead: node in the list of smc_conn_reap()
+ * @watched: node in the list of conn/balance.c, while the ring that data is sent through is larger
+ *	than at the start, or @tx.stuck
  */
 struct smc_conn {
 	refcount_t refs;
@@ -320,6 +322,7 @@ struct smc_conn {
 	struct work_struct kick_work;
 	struct timer_list timer;
 	struct llist_node dead;
+	struct list_head watched;
 };
 
 /* Any context; the caller has a reference, or is in an RCU read-side critical section */

@@ -263,12 +263,13 @@ struct smc_tx_progress {
  * @other_end: The connection at the other end, of which this end writes to the receive ring; NULL
  *	if it is detached. Its struct exists as long as the socket lock is held. Does not sleep.
  * @ring_alloc: Allocate memory of at most @bytes for the receive ring of the other end: all zero,
- *	and charged to the limits of its namespace. May sleep. Returns 0, or a negative errno,
- *	-ENOBUFS at a limit.
+ *	and charged to the limits of its namespace. It may exceed them if the ring is larger now.
+ *	May sleep. Returns 0, or a negative errno, -ENOBUFS at a limit.
  * @ring_swap: Replace the memory of the receive ring of the other end. @memory becomes the former
  *	memory. The locks of both connections are held; neither is being freed. Does not sleep.
  * @ring_free: Free memory that no ring has: @priv and @written of struct smc_ring_memory. @conn is
- *	any of the two ends. Process context; does not sleep.
+ *	any of the two ends. With @reuse the transport may keep the memory for another ring.
+ *	Process context; does not sleep.
  *
  * @tx_progress: How far has produced data come? conn->lock is held; does not sleep. Returns whether
  *	the caller must post control data, so that the device reports the rest. NULL with
@@ -320,7 +321,7 @@ struct smc_transport {
 	struct smc_conn *(*other_end)(const struct smc_conn *conn);
 	int (*ring_alloc)(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory);
 	void (*ring_swap)(struct smc_conn *conn, struct smc_ring_memory *memory);
-	void (*ring_free)(struct smc_conn *conn, void *memory, u32 written);
+	void (*ring_free)(struct smc_conn *conn, void *memory, u32 written, bool reuse);
 
 	bool (*tx_progress)(struct smc_conn *conn, struct smc_tx_progress *out);
 	void (*cdc_post)(struct smc_conn *conn, const struct smc_cdc *cdc);

@@ -172,19 +172,11 @@ static void pools_drain(void)
 	}
 }
 
-static struct memory *memory_alloc(u32 wanted)
+/* @bytes are reserved; not any more if there is no memory */
+static struct memory *memory_alloc_reserved(u32 bytes)
 {
-	struct memory *mem;
-	u32 bytes;
+	struct memory *mem = kzalloc(sizeof(*mem), GFP_KERNEL | __GFP_NOWARN | __GFP_NOMEMALLOC);
 
-	bytes = smc_memory_reserve(wanted);
-	if (!bytes && READ_ONCE(pooled_bytes)) {	/* the pools use up the limit */
-		pools_drain();
-		bytes = smc_memory_reserve(wanted);
-	}
-	if (!bytes)
-		return ERR_PTR(-ENOBUFS);
-	mem = kzalloc(sizeof(*mem), GFP_KERNEL | __GFP_NOMEMALLOC);
 	if (!mem)
 		goto err_reserve;
 	mem->bytes = bytes;
@@ -198,6 +190,17 @@ err_mem:
 err_reserve:
 	smc_memory_unreserve(bytes);
 	return ERR_PTR(-ENOMEM);
+}
+
+static struct memory *memory_alloc(u32 wanted)
+{
+	u32 bytes = smc_memory_reserve(wanted);
+
+	if (!bytes && READ_ONCE(pooled_bytes)) {	/* the pools use up the limit */
+		pools_drain();
+		bytes = smc_memory_reserve(wanted);
+	}
+	return bytes ? memory_alloc_reserved(bytes) : ERR_PTR(-ENOBUFS);
 }
 
 static struct memory *pool_take(u32 bytes)
@@ -259,6 +262,31 @@ static struct memory *memory_take(struct smc_share *share, u32 wanted, bool *reu
 	return mem;
 }
 
+/*
+ * Get memory of @bytes in place of more. The limits do not matter, because what it replaces is
+ * given back, after a grace period.
+ */
+static struct memory *memory_take_less(struct smc_share *share, u32 bytes)
+{
+	struct memory *mem = pool_take(bytes);
+
+	if (!mem) {
+		smc_memory_exceed(bytes);
+		mem = memory_alloc_reserved(bytes);
+	}
+	if (IS_ERR(mem))
+		return mem;
+	smc_share_exceed(share, bytes);
+	mem->share = share;
+	return mem;
+}
+
+/* The receiver of a signal may still read the memory */
+static void memory_free_later(struct memory *mem)
+{
+	call_rcu(&mem->rcu, memory_free_rcu);
+}
+
 static void memory_put(struct memory *mem)
 {
 	struct smc_share *share = mem->share;
@@ -268,8 +296,8 @@ static void memory_put(struct memory *mem)
 	mem->written = 0;
 	if (pool_give(mem))
 		smc_share_give(share, bytes);
-	else	/* the receiver of a signal may still read the memory */
-		call_rcu(&mem->rcu, memory_free_rcu);
+	else
+		memory_free_later(mem);
 }
 
 /* After the last reference, nothing can reach the memory by token or map */
@@ -544,10 +572,14 @@ static struct smc_dmb_memory describe_memory(struct memory *mem)
 static int lo_alloc_memory(struct smc_ism_device *dev, const struct smc_dmb_map *map, u32 bytes,
 			   struct smc_dmb_memory *memory)
 {
+	struct smc_share *share = lo_get_dmb(map)->share;
 	struct memory *mem;
 	bool reused;
 
-	mem = memory_take(lo_get_dmb(map)->share, bytes, &reused);
+	if (bytes < map->bytes)
+		mem = memory_take_less(share, bytes);
+	else
+		mem = memory_take(share, bytes, &reused);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	*memory = describe_memory(mem);
@@ -567,12 +599,15 @@ static void lo_swap_memory(struct smc_ism_device *dev, struct smc_dmb_map *map,
 	*memory = describe_memory(former);
 }
 
-static void lo_free_memory(struct smc_ism_device *dev, void *priv, u32 written)
+static void lo_free_memory(struct smc_ism_device *dev, void *priv, u32 written, bool reuse)
 {
 	struct memory *mem = priv;
 
 	mem->written = min(written, mem->bytes);
-	memory_put(mem);
+	if (reuse)
+		memory_put(mem);
+	else
+		memory_free_later(mem);
 }
 
 static const struct smc_ism_ops lo_ops = {

@@ -280,11 +280,11 @@ static void d_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory)
 	*memory = get_ring_memory(&dmb);
 }
 
-static void d_ring_free(struct smc_conn *conn, void *memory, u32 written)
+static void d_ring_free(struct smc_conn *conn, void *memory, u32 written, bool reuse)
 {
 	const struct element *el = conn->priv;
 
-	el->dev->ops->free_memory(el->dev, memory, written + SMC_CDC_BLOCK_LEN);
+	el->dev->ops->free_memory(el->dev, memory, written + SMC_CDC_BLOCK_LEN, reuse);
 }
 
 static bool d_conn_is_attached(const struct smc_conn *conn)

@@ -6,6 +6,7 @@
 #include <net/tcp.h>
 
 #include "../handshake/ipsec.h"
+#include "../work.h"
 #include "connect_watch.h"
 #include "list.h"
 #include "listener.h"
@@ -253,7 +254,7 @@ static bool step_client(struct smc_sock *smc)
 
 	if (!smc_connect_is_under_way(smc))
 		return true;
-	if (!smc_sock_lock_if_free(sk))
+	if (!smc_work_lock_if_free(sk))
 		return false;
 	smc_connect_step(smc);
 	release_sock(sk);

@@ -203,28 +203,6 @@ static int handle_tcp_wakeup(wait_queue_entry_t *entry, unsigned int mode, int s
 	return 0;
 }
 
-/*
- * Take the socket lock, if it is free. A program owns its socket while the kernel brings in a page,
- * and the program may delay that page. The work queue serves all programs, and waits for none of
- * these sockets; a client that takes steps of its server does not, either. Process context; does
- * not sleep.
- *
- * Return: whether the caller has the lock.
- */
-bool smc_sock_lock_if_free(struct sock *sk)
-{
-	bool is_free;
-
-	spin_lock_bh(&sk->sk_lock.slock);
-	is_free = !sock_owned_by_user_nocheck(sk);
-	if (is_free)
-		sk->sk_lock.owned = 1;
-	spin_unlock_bh(&sk->sk_lock.slock);
-	if (is_free)
-		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
-	return is_free;
-}
-
 static void take_sock_step(struct smc_sock *smc)
 {
 	if (smc_sock_is_stepped_by_caller(smc))
@@ -265,7 +243,7 @@ bool smc_sock_step(struct smc_sock *smc)
 	struct sock *sk = smc->conn.sk;
 	struct mem_cgroup *old;
 
-	if (!smc_sock_lock_if_free(sk))
+	if (!smc_work_lock_if_free(sk))
 		return false;
 	old = smc_sock_use_memcg(smc);
 	take_sock_step(smc);

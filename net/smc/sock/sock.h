@@ -255,7 +255,6 @@ void smc_sock_drop_user(struct smc_sock *smc);
 void smc_sock_exit_call(struct smc_sock *smc);
 void smc_sock_event(struct smc_sock *smc);
 void smc_sock_queue_work(struct smc_sock *smc, unsigned long delay);
-bool smc_sock_lock_if_free(struct sock *sk);
 bool smc_sock_step(struct smc_sock *smc);
 struct mem_cgroup *smc_sock_use_memcg(const struct smc_sock *smc);
 int smc_sock_init(void);

@@ -225,6 +225,57 @@ def no_growth():
         check('all of it is given back', smc.eventually(lambda: not stats()['share-used']))
 
 
+def count(name):
+    return stats()['smcd-tech'][name]
+
+
+def use(pairs, length):
+    """Write and read so much in both directions, one ring after the other."""
+    for client, server in pairs:
+        for source, sink in ((client, server), (server, client)):
+            source.sendall(pattern(0, length))
+            check('all of it arrives', smc.receive(sink, length) == pattern(0, length))
+
+
+def shrink():
+    """Rings that have grown become small when nothing is written, and can grow again."""
+    pairs = connections(20)
+    idle = stats()
+    for _ in range(2):
+        shrunk = count('ring-shrunk-cnt')
+        use(pairs, 100000)
+        becomes('all rings have shrunk', lambda: count('ring-shrunk-cnt') - shrunk, 40)
+        becomes('this namespace holds as much as at the start', lambda: stats()['share-used'],
+                idle['share-used'])
+        equal('the rings have the first size', count('rx-rmb-usage'), 40 * smc.RING)
+    close(pairs)
+
+
+def shrink_at_limit(timeout):
+    """What idle rings give back is for those that cannot grow."""
+    with smc.changed_sysctl('buffer_limit', 1):
+        (client, server), *pairs = connections(8)
+        used = [fill(end, 0) for end, _ in pairs]
+        before = stats()
+        check('a ring could not grow', before['smcd-tech']['ring-stuck-cnt'] and min(used) < BUFFER // 8, used)
+        for (_, server_end), length in zip(pairs, used):
+            smc.receive(server_end, length)
+        client.settimeout(timeout)
+        client.sendall(pattern(0, BUFFER // 2))     # the peer does not read
+        check('a blocked writer gets what they had', smc.receive(server, BUFFER // 2) == pattern(0, BUFFER // 2))
+        becomes('all rings are small in the end', lambda: stats()['share-used'], 16 * smc.RING)
+        close([(client, server), *pairs])
+        becomes('all of it is given back', lambda: stats()['share-used'], 0)
+
+
+def blocked_in_send():
+    shrink_at_limit(None)
+
+
+def blocked_in_poll():
+    shrink_at_limit(smc.LIMIT)
+
+
 def close_clients():
     """Return: how many connections were aborted, and how many peers have seen which end."""
     before = stats()['smcd-tech']['abort-orphan-cnt']
@@ -256,4 +307,4 @@ def orphans():
     smc.sysctl('max_orphans', most)
 
 
-run(orphans, own_limit, no_growth, shares, containers)
+run(orphans, own_limit, no_growth, shrink, blocked_in_send, blocked_in_poll, shares, containers)

@@ -11,11 +11,12 @@ import subprocess
 
 import nl
 import smc
-from cases import accepted, check, equal, refused, run
+from cases import accepted, becomes, check, equal, refused, run
 from nl import LIMIT
 from spec import Family
 
 GROWN = 65536           # bytes of a ring into which 20000 were written
+MOST = 512 << 10        # bytes of the largest ring
 DUMP_FLAGS, DO_FLAGS = 0x0c, 0x1a       # dump + policy; do + policy + admin
 SHOWS = ('get-sys-info', 'get-lgr-smcr', 'get-link-smcr', 'get-lgr-smcd', 'get-dev-smcd',
          'get-dev-smcr', 'get-stats', 'get-fback-stats', 'dump-ueid', 'dump-seid',
@@ -29,7 +30,7 @@ TECHNOLOGY = ['tx-rmb-stats', 'rx-rmb-stats', 'txpload-size', 'rxpload-size', 't
               'sendpage-cnt', 'cork-cnt', 'ndly-cnt', 'splice-cnt', 'urg-data-cnt',
               'violation-cnt', 'abort-tx-cnt', 'abort-rx-cnt', 'wakeup-saved-cnt', 'busy-poll-cnt',
               'abort-app-cnt', 'abort-tcp-cnt', 'abort-link-cnt', 'abort-timeout-cnt',
-              'abort-orphan-cnt', 'ring-grown-cnt', 'ring-stuck-cnt']
+              'abort-orphan-cnt', 'ring-grown-cnt', 'ring-stuck-cnt', 'ring-shrunk-cnt']
 TIMES = ['100us', '250us', '500us', '1ms', '2500us', '5ms', '10ms', '25ms', '100ms', '1s', 'g-1s']
 
 
@@ -207,13 +208,23 @@ def one_connection():
 
 def data(pair):
     before = stats()
-    smc.send_all(pair.client, pair.server, 20000)
+    with smc.changed_sysctl('rmem_start', MOST):    # the ring does not shrink meanwhile
+        smc.send_all(pair.client, pair.server, 20000)
+        ring_has_grown(before)
+    smc.send_all(pair.client, pair.server, 2 * GROWN)
+    becomes('then it is small again', lambda: stats_quietly()['share-used'], 2 * smc.RING)
+    small_pieces(pair)
+
+
+def ring_has_grown(before):
     wanted = {'smcd-tech': {'txpload-size': {'32k': 1}, 'rxpload-size': {'32k': 1}, 'rx-bytes': 20000,
                             'tx-bytes': 20000, 'rx-cnt': 1, 'tx-cnt': 1, 'ring-grown-cnt': 1,
                             'rx-rmb-usage': GROWN - smc.RING},
               'buffer-used': GROWN, 'share-used': GROWN - smc.RING}     # the former one is in the pool
     equal('20000 bytes, for which the ring grows', grown_to(before, wanted, 'wakeup-saved-cnt'), wanted)
 
+
+def small_pieces(pair):
     before = stats()
     pair.client.send(b'x')
     pair.server.recv(100)
@@ -258,7 +269,7 @@ def groups(pair):
         check('it has an address', group['gid'] and group['ext-gid'])
         equal('the rest', [group[name] for name in ('vlan-id', 'conns-num', 'chid', 'pnetid',
                                                     'sndbuf-alloc')], [0, 1, 0xffff, '', 0])
-    equal('the ring of each', sorted(group['dmb-alloc'] for group in messages), [smc.RING, GROWN])
+    equal('the ring of each', [group['dmb-alloc'] for group in messages], [smc.RING] * 2)
     device = FAMILY.show('get-dev-smcd')[0]['dev-smcd']
     equal('the device is in use', (device['use-cnt'], device['is-crit']), (2, 1))
 
@@ -266,7 +277,7 @@ def groups(pair):
     messages = [m['lgr-smcd'] for m in FAMILY.show('get-lgr-smcd')]
     equal('more connections, same groups',
           sorted((m['conns-num'], m['dmb-alloc']) for m in messages),
-          [(4, 4 * smc.RING), (4, 3 * smc.RING + GROWN)])
+          [(4, 4 * smc.RING)] * 2)
     for other in more:
         other.close()
     check('they are gone', smc.eventually(

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings that have grown give back their memory when they are idle, and rings that could not grow
+ * try again.
+ *
+ * One work item looks at all of them: each second while there are any, and four times a second
+ * while one of them could not grow. If a look takes long, the next one comes later, so that tenants
+ * with many connections take a sixteenth of one processor at most.
+ *
+ * A ring is idle if nothing was written to it since the last look, and if what the reader has not
+ * read is less than half of a ring of the first size. Then it gets that size: one to two seconds
+ * after the last write, or a quarter to half a second.
+ *
+ * A ring that could not grow is stuck. When the limits allow a larger one, the work wakes the calls
+ * and programs that wait for space.
+ *
+ * The data path does nothing for this.
+ */
+
+#include <linux/sched/mm.h>
+
+#include "../trace.h"
+#include "../work.h"
+#include "conn.h"
+
+#define LOOK_TIME	HZ
+#define LOOK_TIME_SHORT	(HZ / 4)
+#define REST		15	/* times as long as a look, at least */
+
+static DEFINE_SPINLOCK(lock);	/* protects the list; process context */
+static LIST_HEAD(watched);	/* connections that write to rings which have grown, or are stuck */
+static bool is_soon;		/* the next look is due as soon as it may be */
+static unsigned long rest;	/* jiffies after a look */
+
+static void look_at_rings(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look_at_rings);
+
+/* After this no program waits for space: half of the ring is free */
+static bool can_shrink(const struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
+{
+	u32 left;
+
+	lockdep_assert_held(&reader->lock);
+	left = writer->tx.produced - reader->rx.consumed;
+	return bytes < writer->tx.buffer_bytes && left < bytes / 2 && !reader->rx.reading;
+}
+
+static void shrink_ring(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
+{
+	u32 before = writer->tx.buffer_bytes;
+	unsigned int scope;
+	bool done;
+
+	/* The program waits for the socket lock meanwhile, so nothing is reclaimed for this */
+	scope = memalloc_noreclaim_save();
+	done = smc_ring_resize(writer, reader, bytes);
+	memalloc_noreclaim_restore(scope);
+	if (!done)
+		return;
+	WRITE_ONCE(writer->tx.stuck, false);
+	WRITE_ONCE(writer->tx.cramped, false);
+	WRITE_ONCE(reader->rx.most, reader->rx.wanted);
+	smc_conn_count(writer, SMC_STAT_RING_SHRUNK, 1);
+	trace_smc_ring(writer->sk, before, writer->tx.buffer_bytes, true);
+}
+
+/* A program that has space does not wait: it tries again when it writes */
+static void try_again(struct smc_conn *writer, struct smc_conn *reader)
+{
+	if (!READ_ONCE(writer->tx.stuck) ||
+	    !(smc_tx_writable(writer) || smc_tx_can_grow(writer, reader)))
+		return;
+	WRITE_ONCE(writer->tx.stuck, false);
+	smc_conn_wake_writers(writer);
+}
+
+/* Return: whether to look again */
+static bool look_at_both(struct smc_conn *writer, struct smc_conn *reader, bool is_idle)
+{
+	u32 bytes = smc_conn_start_size(reader);
+	bool has_started, is_in_use;
+
+	spin_lock_bh(&reader->lock);
+	has_started = reader->attached;
+	is_in_use = smc_conn_is_in_use(reader);
+	is_idle = is_idle && is_in_use && can_shrink(writer, reader, bytes);
+	spin_unlock_bh(&reader->lock);
+	if (has_started && !is_in_use)
+		return false;
+	try_again(writer, reader);
+	if (is_idle)
+		shrink_ring(writer, reader, bytes);
+	return writer->tx.buffer_bytes > bytes || READ_ONCE(writer->tx.stuck);
+}
+
+/*
+ * A connection in use has its memory as long as its socket is locked: close(), and what else ends
+ * it for the socket, takes that lock.
+ */
+static void look_locked(struct smc_conn *writer, bool is_idle)
+{
+	struct smc_conn *reader = NULL;
+	bool again = false;
+
+	sock_owned_by_me(writer->sk);
+	spin_lock_bh(&writer->lock);
+	if (smc_conn_is_in_use(writer))
+		reader = writer->transport->other_end(writer);
+	spin_unlock_bh(&writer->lock);
+	if (reader && smc_conn_get_not_zero(reader)) {
+		again = look_at_both(writer, reader, is_idle);
+		smc_conn_put(reader);
+	}
+	if (!again)
+		smc_balance_forget(writer);
+}
+
+static void look_at_ring(struct smc_conn *writer)
+{
+	u32 produced = READ_ONCE(writer->tx.produced);
+	bool is_idle = produced == writer->tx.seen;
+
+	writer->tx.seen = produced;
+	if ((is_idle || READ_ONCE(writer->tx.stuck)) && smc_work_lock_if_free(writer->sk)) {
+		look_locked(writer, is_idle);
+		release_sock(writer->sk);
+	}
+}
+
+/* Take the next connection off @todo. Return: it, with a reference, or NULL. */
+static struct smc_conn *get_next(struct list_head *todo)
+{
+	struct smc_conn *conn;
+
+	spin_lock(&lock);
+	conn = list_first_entry_or_null(todo, struct smc_conn, watched);
+	if (conn) {
+		list_move_tail(&conn->watched, &watched);
+		smc_conn_get(conn);	/* it has memory, and so a reference of that */
+	}
+	spin_unlock(&lock);
+	return conn;
+}
+
+/* @soon: a ring is stuck */
+static void queue_look(bool soon)
+{
+	unsigned long delay = max_t(unsigned long, soon ? LOOK_TIME_SHORT : LOOK_TIME,
+				    READ_ONCE(rest));
+
+	if (!soon)
+		queue_delayed_work(smc_wq, &look_work, delay);
+	else if (!xchg(&is_soon, true))
+		mod_delayed_work(smc_wq, &look_work, delay);
+}
+
+static void look_at_rings(struct work_struct *work)
+{
+	unsigned long begin = jiffies;
+	struct smc_conn *conn;
+	bool is_stuck = false;
+	LIST_HEAD(todo);
+
+	spin_lock(&lock);
+	WRITE_ONCE(is_soon, false);
+	list_splice_init(&watched, &todo);
+	spin_unlock(&lock);
+	while ((conn = get_next(&todo))) {
+		smc_work_forget_throttling();
+		look_at_ring(conn);
+		is_stuck |= READ_ONCE(conn->tx.stuck);
+		smc_conn_put(conn);
+		cond_resched();
+	}
+	WRITE_ONCE(rest, (jiffies - begin) * REST);
+	if (!list_empty_careful(&watched))
+		queue_look(is_stuck);
+}
+
+/**
+ * smc_balance_watch() - look at a ring until it has the size of the start, and is not stuck
+ * @conn: the connection that writes to the ring, which has grown or is stuck
+ * @is_stuck: look soon, at those that are idle, too
+ *
+ * The socket lock is held. Does not sleep.
+ */
+void smc_balance_watch(struct smc_conn *conn, bool is_stuck)
+{
+	spin_lock(&lock);
+	if (list_empty(&conn->watched))
+		list_add_tail(&conn->watched, &watched);
+	spin_unlock(&lock);
+	queue_look(is_stuck);
+}
+
+/*
+ * There is no need to look at the ring, or @conn loses its memory. The socket lock is held, or no
+ * call uses the connection. Process context; does not sleep.
+ */
+void smc_balance_forget(struct smc_conn *conn)
+{
+	if (list_empty_careful(&conn->watched))
+		return;
+	spin_lock(&lock);
+	list_del_init(&conn->watched);
+	spin_unlock(&lock);
+}
+
+/* No connection has memory any more. May sleep. */
+void smc_balance_exit(void)
+{
+	cancel_delayed_work_sync(&look_work);
+}
