@@ -52,7 +52,8 @@ enum check {
  * @busy_poll:	SO_BUSY_POLL in microseconds, 0 leaves the default
  * @nodelay:	set TCP_NODELAY
  * @times:	measure each round trip by itself (rr)
- * @gap:	microseconds without a message after each burst (oneway)
+ * @gap:	microseconds without a message after each burst (oneway), or before the
+ *		memory is measured (idle)
  * @burst:	messages sent at once (oneway)
  * @by_family:	create SMC sockets by family AF_SMC, not by protocol number
  */

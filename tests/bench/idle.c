@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * idle: open many connections, use each once in both directions, and hold them;
- * what did the kernel's memory grow by? Both ends count when they share a kernel
- * (member "ends").
+ * what did the kernel's memory grow by, after a time without a message? Both ends
+ * count when they share a kernel (member "ends").
  */
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -47,32 +48,42 @@ static void open_all(struct run *run, int *fds, uint64_t n)
 	control_expect(run->control, "ACCEPTED");
 }
 
-static void send_each(struct run *run, const int *fds, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++)
-		sock_send_all(fds[i], pattern_at(i), run->spec.size);
-}
-
-static void receive_each(struct run *run, const int *fds, uint64_t n)
+/* One after the other, so that no more than one of them holds much data. */
+static void use_each(struct run *run, const int *fds, uint64_t n)
 {
 	void *buf = xmalloc(run->spec.size);
 
 	for (uint64_t i = 0; i < n; i++) {
+		sock_send_all(fds[i], pattern_at(i), run->spec.size);
 		sock_recv_all(fds[i], buf, run->spec.size);
 		pattern_check(i, buf, run->spec.size, CHECK_FULL);
 	}
 	free(buf);
 }
 
-/* accept() need not return connections in the order of connect(): the client checks. */
+/* accept() need not return connections in the order of connect(): the client chooses. */
 static void echo_each(struct run *run, const int *fds, uint64_t n)
 {
 	void *buf = xmalloc(run->spec.size);
+	struct epoll_event event;
+	int epoll = epoll_create1(0);
 
+	if (epoll < 0)
+		die_errno("epoll_create1");
 	for (uint64_t i = 0; i < n; i++) {
-		sock_recv_all(fds[i], buf, run->spec.size);
-		sock_send_all(fds[i], buf, run->spec.size);
+		event = (struct epoll_event){ .events = EPOLLIN, .data.fd = fds[i] };
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event))
+			die_errno("epoll_ctl");
 	}
+	control_send(run->control, "READY");
+	for (uint64_t i = 0; i < n; i++) {
+		if (epoll_wait(epoll, &event, 1, -1) != 1)
+			die_errno("epoll_wait");
+		sock_recv_all(event.data.fd, buf, run->spec.size);
+		sock_send_all(event.data.fd, buf, run->spec.size);
+	}
+	close(epoll);
+	control_send(run->control, "USED");
 	free(buf);
 }
 
@@ -108,9 +119,10 @@ static void idle_client(struct run *run)
 	memory_read(&opened);
 
 	phase("use");
-	send_each(run, fds, n);
-	control_send(run->control, "SENT");
-	receive_each(run, fds, n);
+	control_expect(run->control, "READY");
+	use_each(run, fds, n);
+	control_expect(run->control, "USED");
+	usleep((useconds_t)run->spec.gap);
 	memory_read(&used);
 	control_send(run->control, "END");
 	phase("close");
@@ -144,7 +156,6 @@ static void idle_server(struct run *run)
 	window_served(run);
 
 	phase("use");
-	control_expect(run->control, "SENT");
 	echo_each(run, fds, n);
 	control_expect(run->control, "END");
 	phase("close");

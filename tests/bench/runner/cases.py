@@ -90,7 +90,14 @@ def _redis(operation):
 
 
 def _idle(name, count, **more):
-    return Case(name, f'memory of each of {count} idle', 'idle', count, MEMORY, MEMORY, **more)
+    return Case(name, f'memory of each of {count} idle', 'idle', count, MEMORY, MEMORY, kind='idle',
+                **more)
+
+
+def _used(case):
+    """The same after much data: each connection has carried 100 KiB in both directions."""
+    return replace(case, name=case.name.replace('idle', 'used'), title=f'{case.title}, after 100 KiB',
+                   command='idle -s 100k --gap 3000000')
 
 
 CASES = (
@@ -121,7 +128,9 @@ CASES = (
     _redis('set'),
     _redis('get'),
     _idle('idle', 1000, memory=4096),
+    _used(_idle('idle', 1000, memory=4096)),
     _idle('idle-10k', 10000, extra=True, memory=12288),
+    _used(_idle('idle-10k', 10000, extra=True, memory=12288)),
     _rr('1', '1 B, polling', 2000, 'rr-busy-poll',
         '--busy-poll 100 --client-cpu 0 --server-cpu 1', extra=True, cpus=2),
 )
