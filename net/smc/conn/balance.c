@@ -4,8 +4,8 @@
  * try again.
  *
  * One work item looks at all of them: each second while there are any, and four times a second
- * while one of them could not grow. If a look takes long, the next one comes later, so that tenants
- * with many connections take a sixteenth of one processor at most.
+ * while one of them could not grow. If a look takes much processor time, the next one comes later:
+ * tenants with many connections make the work take a sixteenth of one processor at most.
  *
  * A ring is idle if nothing was written to it since the last look, and if what the reader has not
  * read is less than half of a ring of the first size. Then it gets that size: one to two seconds
@@ -17,6 +17,7 @@
  * The data path does nothing for this.
  */
 
+#include <linux/math64.h>
 #include <linux/sched/mm.h>
 
 #include "../trace.h"
@@ -25,7 +26,7 @@
 
 #define LOOK_TIME	HZ
 #define LOOK_TIME_SHORT	(HZ / 4)
-#define REST		15	/* times as long as a look, at least */
+#define REST		15	/* times the processor time of a look, at least */
 
 static DEFINE_SPINLOCK(lock);	/* protects the list; process context */
 static LIST_HEAD(watched);	/* connections that write to rings which have grown, or are stuck */
@@ -154,9 +155,15 @@ static void queue_look(bool soon)
 		mod_delayed_work(smc_wq, &look_work, delay);
 }
 
+/* Nanoseconds that this kworker has run: others may have the processor meanwhile */
+static u64 get_own_time(void)
+{
+	return READ_ONCE(current->se.sum_exec_runtime);
+}
+
 static void look_at_rings(struct work_struct *work)
 {
-	unsigned long begin = jiffies;
+	u64 begin = get_own_time();
 	struct smc_conn *conn;
 	bool is_stuck = false;
 	LIST_HEAD(todo);
@@ -172,7 +179,7 @@ static void look_at_rings(struct work_struct *work)
 		smc_conn_put(conn);
 		cond_resched();
 	}
-	WRITE_ONCE(rest, (jiffies - begin) * REST);
+	WRITE_ONCE(rest, msecs_to_jiffies(div_u64((get_own_time() - begin) * REST, NSEC_PER_MSEC)));
 	if (!list_empty_careful(&watched))
 		queue_look(is_stuck);
 }
