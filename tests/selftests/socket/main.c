@@ -101,6 +101,16 @@ bool only_smcd(int index)
 	return only_smc(index) && within_host(index);
 }
 
+bool first_of_mode(int index)
+{
+	int i;
+
+	for (i = 0; i < index; i++)
+		if (only_smc(i) == only_smc(index) && only_tcp(i) == only_tcp(index))
+			return false;
+	return true;
+}
+
 bool only_ipv6(int index)
 {
 	return variants[index].server_address == AF_INET6 &&

@@ -81,6 +81,9 @@ bool same_family(int index);	/* of the addresses of both ends */
 bool within_host(int index);	/* not with SOCKET_TEST_HOST, where servers are elsewhere */
 bool only_smcd(int index);
 
+/* For tests that take seconds: once for TCP, for SMC, and for fallback */
+bool first_of_mode(int index);
+
 /* An address with its length, and views of it */
 struct addr {
 	union {

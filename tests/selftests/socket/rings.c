@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings that begin small and grow: what programs see is what TCP sockets do. The tests also hold
- * over SMC-R, where rings have their size from the start, and over TCP, which has no rings.
+ * Rings that begin small, grow, and become small again: what programs see is what TCP sockets do.
+ * The tests also hold over SMC-R, where rings have their size from the start, and over TCP, which
+ * has no rings. That rings do shrink is seen in memory: netlink/share.py.
  */
 
 #include <netinet/tcp.h>
@@ -15,10 +16,33 @@
 #define START	4096	/* bytes of a ring at the start (net.smc.rmem_start) */
 #define PAIRS	120	/* take nearly a MiB, if their rings are small */
 #define MUCH	(200 * 1024)	/* fits into a ring of SMC-R */
+#define STREAMS	6
 
 static bool can_keep_pages(int index)
 {
 	return only_smc(index) && lost_possible(BY_USERFAULTFD);
+}
+
+static bool can_keep_pages_idle(int index)
+{
+	return first_of_mode(index) && can_keep_pages(index);
+}
+
+static bool first_smcd(int index)
+{
+	return first_of_mode(index) && only_smcd(index);
+}
+
+static void pause_up_to(unsigned int *seed, unsigned int ms)
+{
+	usleep(rand_r(seed) % ms * 1000);
+}
+
+/* Until rings are small again; TCP has none */
+static void wait_idle(void)
+{
+	if (variant->smc)
+		usleep(2500 * 1000);
 }
 
 /* The peer does not have to read meanwhile */
@@ -84,13 +108,15 @@ TEST(growth_keeps_poll_writable)
  * @from: written to
  * @to: read from
  * @bytes: how many
- * @seed: of the sizes
+ * @seed: of sizes and pauses
+ * @pause: longest pause between writes, in ms; 0: writes follow each other
  */
 struct stream {
 	int from;
 	int to;
 	size_t bytes;
 	unsigned int seed;
+	unsigned int pause;
 };
 
 static size_t choose_size(unsigned int *seed, size_t left)
@@ -113,6 +139,8 @@ static void write_stream(void *arg)
 		pattern_fill(buf, size, sent + stream->seed);
 		send_all(stream->from, buf, size);
 		sent += size;
+		if (stream->pause && rand_r(&seed) % 3)
+			pause_up_to(&seed, stream->pause);
 	}
 }
 
@@ -132,7 +160,15 @@ static void read_stream(void *arg)
 		pattern_check(buf, n, got + stream->seed);
 		if (!flags)
 			got += n;
+		if (stream->pause && !(rand_r(&seed) % 64))
+			pause_up_to(&seed, stream->pause);
 	}
+}
+
+static void start_stream(struct worker workers[2], struct stream *stream)
+{
+	worker_start(&workers[0], write_stream, stream);
+	worker_start(&workers[1], read_stream, stream);
 }
 
 TEST(growth_in_both_directions)
@@ -144,9 +180,8 @@ TEST(growth_in_both_directions)
 	for (round = 0; round < 8; round++) {
 		pair_open(fd);
 		for (i = 0; i < 2; i++) {
-			streams[i] = (struct stream){ fd[i], fd[!i], MUCH, 2 * round + i + 1 };
-			worker_start(&workers[2 * i], write_stream, &streams[i]);
-			worker_start(&workers[2 * i + 1], read_stream, &streams[i]);
+			streams[i] = (struct stream){ fd[i], fd[!i], MUCH, 2 * round + i + 1, 0 };
+			start_stream(&workers[2 * i], &streams[i]);
 		}
 		for (i = 0; i < 4; i++)
 			worker_join(&workers[i]);
@@ -304,12 +339,13 @@ static void read_into_page(void *arg)
 	EQ(recv(reader->fd, lost_page(&reader->lost, 0), 2000, 0), 2000);
 }
 
-/* It has 3000 bytes to read */
-static void start_reader(struct slow_reader *reader, const int fd[2])
+/* It has 3000 bytes to read, from @offset on */
+static void start_reader(struct slow_reader *reader, const int fd[2], size_t offset)
 {
 	reader->fd = fd[1];
 	lost_open(&reader->lost, BY_USERFAULTFD, 1);
-	write_pattern(fd[0], 3000, 0);
+	write_pattern(fd[0], offset + 3000, 0);
+	drain(fd[1], offset, 0);
 	wait_amount(fd[1], 3000);
 	worker_start(&reader->thread, read_into_page, reader);
 	while (!lost_is_wanted(&reader->lost, 0))
@@ -317,13 +353,13 @@ static void start_reader(struct slow_reader *reader, const int fd[2])
 }
 
 /* It has read 2000 bytes */
-static void end_reader(struct slow_reader *reader)
+static void end_reader(struct slow_reader *reader, size_t offset)
 {
 	static uint8_t page[65536];
 
 	lost_bring(&reader->lost, 0, page, reader->lost.size);
 	worker_join(&reader->thread);
-	pattern_check(lost_page(&reader->lost, 0), 2000, 0);
+	pattern_check(lost_page(&reader->lost, 0), 2000, offset);
 }
 
 /* The reader waits for a page while the ring grows, and goes on to copy from the first one */
@@ -333,11 +369,11 @@ TEST(growth_under_a_reader, .applies = can_keep_pages)
 	int fd[2];
 
 	pair_open(fd);
-	start_reader(&reader, fd);
+	start_reader(&reader, fd, 0);
 	write_pattern(fd[0], 10000, 3000);
 	write_pattern(fd[0], 60000, 13000);
 	write_pattern(fd[0], 100000, 73000);
-	end_reader(&reader);
+	end_reader(&reader, 0);
 	drain(fd[1], 171000, 2000);
 	write_pattern(fd[1], MUCH, 0);
 	drain(fd[0], MUCH, 0);
@@ -350,10 +386,10 @@ TEST(growth_and_the_writer_closes, .applies = can_keep_pages)
 	int fd[2];
 
 	pair_open(fd);
-	start_reader(&reader, fd);
+	start_reader(&reader, fd, 0);
 	write_pattern(fd[0], 10000, 3000);
 	OK(close(fd[0]));
-	end_reader(&reader);
+	end_reader(&reader, 0);
 	drain(fd[1], 11000, 2000);
 	expect_eof(fd[1]);
 }
@@ -371,4 +407,103 @@ TEST(growth_up_to_rcvbuf, .applies = only_smc)
 	TRUE(!(events_now(fd[0]) & POLLOUT));
 	drain(fd[1], bytes, 0);
 	TRUE(wait_events(fd[0], POLLOUT) & POLLOUT);
+}
+
+/* What the reader has left, which is little or not */
+TEST(shrink_keeps_what_was_not_read, .applies = first_of_mode)
+{
+	size_t left[] = { 0, 1, 3000, 4064, 4065, 20000 };
+	size_t n = sizeof(left) / sizeof(*left), i;
+	int fd[sizeof(left) / sizeof(*left)][2];
+
+	for (i = 0; i < n; i++) {
+		pair_open(fd[i]);
+		write_pattern(fd[i][0], MUCH, i);
+		drain(fd[i][1], MUCH - left[i], i);
+		write_pattern(fd[i][1], MUCH, 0);
+		drain(fd[i][0], MUCH, 0);
+	}
+	wait_idle();
+	for (i = 0; i < n; i++) {
+		TRUE(events_now(fd[i][0]) & POLLOUT);
+		EQ(!(events_now(fd[i][1]) & POLLIN), !left[i]);
+		write_pattern(fd[i][0], 100, i + MUCH);
+		write_pattern(fd[i][0], MUCH, i + MUCH + 100);
+		drain(fd[i][1], left[i] + 100 + MUCH, i + MUCH - left[i]);
+		write_pattern(fd[i][1], 50000, MUCH);
+		drain(fd[i][0], 50000, MUCH);
+		expect_nothing(fd[i][1]);
+	}
+}
+
+/* An urgent byte that was not read, and one that is read in line */
+TEST(shrink_keeps_urgent_bytes, .applies = first_of_mode)
+{
+	int fd[2][2], i;
+	char urgent;
+
+	for (i = 0; i < 2; i++) {
+		pair_open(fd[i]);
+		set_int(fd[i][1], SOL_SOCKET, SO_OOBINLINE, i);
+		write_pattern(fd[i][0], 50000, 0);
+		drain(fd[i][1], 50000, 0);
+		EQ(send(fd[i][0], "ab!", 3, MSG_OOB), 3);
+		wait_amount(fd[i][1], 2);
+	}
+	wait_idle();
+	EQ(recv(fd[0][1], &urgent, 1, MSG_OOB), 1);
+	EQ(urgent, '!');
+	for (i = 0; i < 2; i++) {
+		EQ(send(fd[i][0], "c", 1, 0), 1);
+		expect_text(fd[i][1], "ab");
+	}
+	expect_text(fd[0][1], "c");
+	wait_amount(fd[1][1], 2);
+	expect_text(fd[1][1], "!c");
+}
+
+/* The reader waits for its page in a large ring, of which the rest would fit into a small one */
+TEST(shrink_under_a_reader, .applies = can_keep_pages_idle)
+{
+	struct slow_reader reader;
+	int fd[2];
+
+	pair_open(fd);
+	start_reader(&reader, fd, MUCH);
+	wait_idle();
+	write_pattern(fd[0], 100, MUCH + 3000);
+	end_reader(&reader, MUCH);
+	drain(fd[1], 1100, MUCH + 2000);
+}
+
+/* Until the connection ends */
+static void write_on(void *arg)
+{
+	static uint8_t buf[4 * MUCH];
+
+	while (send(*(int *)arg, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		;
+}
+
+/* A writer waits for memory that the namespace does not have. So rings shrink early */
+TEST(shrink_between_writes, .applies = first_smcd, .alone = true)
+{
+	struct worker workers[2 * STREAMS], blocked;
+	struct stream streams[STREAMS];
+	int fd[2], stuck[2], i;
+
+	set_sysctl("net/smc/buffer_limit", 1);
+	pair_open(stuck);
+	worker_start(&blocked, write_on, &stuck[0]);
+	for (i = 0; i < STREAMS; i++) {
+		if (!(i % 2))
+			pair_open(fd);
+		streams[i] = (struct stream){ fd[i % 2], fd[1 - i % 2], MUCH / 4, i + 1, 800 };
+		start_stream(&workers[2 * i], &streams[i]);
+	}
+	for (i = 0; i < 2 * STREAMS; i++)
+		worker_join(&workers[i]);
+	OK(shutdown(stuck[0], SHUT_RDWR));
+	worker_join(&blocked);
+	set_sysctl("net/smc/buffer_limit", 0);
 }
