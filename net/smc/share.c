@@ -16,6 +16,7 @@
  * later: the last part below a limit is for those that exist.
  */
 
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -71,9 +72,10 @@ unsigned long smc_memory_used(void)
 }
 
 /*
- * If at least half of the memory is left, each request gets its full size. With each further
- * halving of the rest, the largest size drops to a quarter. Requests below the smallest size of the
- * protocol, of which a device may make use, always get their size.
+ * If at least half of the memory is left, each request gets the largest size of the protocol. With
+ * each further halving of the rest, the largest size drops to a quarter. Requests below the
+ * smallest size of the protocol, of which a device may make use, always get their size. Larger ones
+ * than the largest get an eighth of what is left, as long as that is three quarters.
  */
 static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limit)
 {
@@ -81,6 +83,8 @@ static u32 limit_buffer_size(u32 bytes, unsigned long in_use, unsigned long limi
 	unsigned long step = limit / 2;
 	u32 most = SMC_BUFFER_MAX;
 
+	if (bytes > most && left >= limit / 4 * 3)
+		return clamp_t(unsigned long, rounddown_pow_of_two(left / 8), most, bytes);
 	while (left < step && most > SMC_BUFFER_MIN) {
 		step /= 2;
 		most /= 4;

@@ -32,4 +32,7 @@ enum smc_role {
 #define SMC_BUFFER_MIN		SZ_16K
 #define SMC_BUFFER_MAX		SZ_512K
 
+/* A ring within one kernel may be larger while nothing is read from it, see conn/grow.c */
+#define SMC_RING_MAX		SZ_16M
+
 #endif /* _NET_SMC_TYPES_H */

@@ -268,7 +268,7 @@ int smc_sysctl_init(struct net *net, struct smc_knobs *knobs, struct smc_share *
 	unsigned int i;
 
 	knobs->wmem = SMC_BUFFER_MAX;
-	knobs->rmem = SMC_BUFFER_MAX;
+	knobs->rmem = SZ_4M;
 	knobs->rmem_start = SZ_4K;
 	knobs->smcr_rmem = SZ_256K;
 	knobs->handshake_timeout = 6;

@@ -4,12 +4,16 @@
  * try again.
  *
  * One work item looks at all of them: each second while there are any, and four times a second
- * while one of them could not grow. If a look takes much processor time, the next one comes later:
- * tenants with many connections make the work take a sixteenth of one processor at most.
+ * while one of them could not become as large as a stream needs. If a look takes much processor
+ * time, the next one comes later: tenants with many connections make the work take a sixteenth of
+ * one processor at most.
  *
  * A ring is idle if nothing was written to it since the last look, and if what the reader has not
  * read is less than half of a ring of the first size. Then it gets that size: one to two seconds
  * after the last write, or a quarter to half a second.
+ *
+ * A ring that became larger than a stream needs, because nothing was read from it, gets the size
+ * for a stream when less than half of that has not been read, whether or not it is idle.
  *
  * A ring that could not grow is stuck. When the limits allow a larger one, the work wakes the calls
  * and programs that wait for space.
@@ -46,6 +50,12 @@ static bool can_shrink(const struct smc_conn *writer, struct smc_conn *reader, u
 	return bytes < writer->tx.buffer_bytes && left < bytes / 2 && !reader->rx.reading;
 }
 
+/* A program that reads needs no larger one */
+static bool is_beyond_stream(const struct smc_conn *writer)
+{
+	return READ_ONCE(writer->tx.buffer_bytes) > SMC_BUFFER_MAX;
+}
+
 static void shrink_ring(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
 {
 	u32 before = writer->tx.buffer_bytes;
@@ -72,26 +82,33 @@ static void try_again(struct smc_conn *writer, struct smc_conn *reader)
 	    !(smc_tx_writable(writer) || smc_tx_can_grow(writer, reader)))
 		return;
 	WRITE_ONCE(writer->tx.stuck, false);
-	smc_conn_wake_writers(writer);
+	if (smc_tx_has_space(writer))
+		smc_conn_wake_writers(writer);
+	else	/* it is as large as the peer needs, if that reads */
+		smc_unread_watch(writer);
 }
 
 /* Return: whether to look again */
 static bool look_at_both(struct smc_conn *writer, struct smc_conn *reader, bool is_idle)
 {
-	u32 bytes = smc_conn_start_size(reader);
+	u32 first = smc_conn_start_size(reader);
 	bool has_started, is_in_use;
+	u32 bytes = 0;
 
 	spin_lock_bh(&reader->lock);
 	has_started = reader->attached;
 	is_in_use = smc_conn_is_in_use(reader);
-	is_idle = is_idle && is_in_use && can_shrink(writer, reader, bytes);
+	if (is_idle && is_in_use && can_shrink(writer, reader, first))
+		bytes = first;
+	else if (is_in_use && can_shrink(writer, reader, SMC_BUFFER_MAX))
+		bytes = SMC_BUFFER_MAX;
 	spin_unlock_bh(&reader->lock);
 	if (has_started && !is_in_use)
 		return false;
 	try_again(writer, reader);
-	if (is_idle)
+	if (bytes)
 		shrink_ring(writer, reader, bytes);
-	return writer->tx.buffer_bytes > bytes || READ_ONCE(writer->tx.stuck);
+	return writer->tx.buffer_bytes > first || READ_ONCE(writer->tx.stuck);
 }
 
 /*
@@ -122,7 +139,8 @@ static void look_at_ring(struct smc_conn *writer)
 	bool is_idle = produced == writer->tx.seen;
 
 	writer->tx.seen = produced;
-	if ((is_idle || READ_ONCE(writer->tx.stuck)) && smc_work_lock_if_free(writer->sk)) {
+	if ((is_idle || is_beyond_stream(writer) || READ_ONCE(writer->tx.stuck)) &&
+	    smc_work_lock_if_free(writer->sk)) {
 		look_locked(writer, is_idle);
 		release_sock(writer->sk);
 	}
@@ -175,7 +193,7 @@ static void look_at_rings(struct work_struct *work)
 	while ((conn = get_next(&todo))) {
 		smc_work_forget_throttling();
 		look_at_ring(conn);
-		is_stuck |= READ_ONCE(conn->tx.stuck);
+		is_stuck |= READ_ONCE(conn->tx.stuck) && smc_tx_is_small(conn);
 		smc_conn_put(conn);
 		cond_resched();
 	}

@@ -327,7 +327,8 @@ unlock:
  * @conn: the connection
  * @urgent: urgent data waits (R-URG-04)
  *
- * Posts nothing if the peer knows. The socket lock is held. Does not sleep.
+ * Posts nothing if the peer knows. The socket lock is held, or the caller is in an RCU read-side
+ * critical section. Does not sleep.
  */
 void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
 {
@@ -361,7 +362,7 @@ enum update {
  *	the ring as free		transport a third
  *	otherwise			not yet
  *
- * A third is the space for which smc_tx_writable() makes a blocked writer wait.
+ * A third is the space for which smc_tx_has_space() makes a blocked writer wait.
  */
 static enum update choose_update(const struct smc_conn *conn)
 {
@@ -475,6 +476,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	if (consumed) {
 		tx->last_consumed = jiffies;
 		tx->stall_asked = false;
+		WRITE_ONCE(tx->unread, false);
 	}
 	rx->prod = cdc->producer;
 	tx->cons = cdc->consumer;

@@ -174,7 +174,7 @@ u8 smc_close_refuse_data(struct smc_conn *conn)
 
 /*
  * Does the peer wait for space? If it was @blocked, it may have got space since, and have no more
- * data; it waits below a third of the ring (smc_tx_writable()).
+ * data; it waits below a third of the ring (smc_tx_has_space()).
  */
 bool smc_close_peer_waits(const struct smc_conn *conn, bool blocked)
 {

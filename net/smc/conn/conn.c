@@ -107,17 +107,20 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk)
 	INIT_LIST_HEAD(&conn->watched);
 	smc_cdc_init(conn);
 	smc_stall_init(conn);
+	smc_unread_init(conn);
 }
 
 /**
  * smc_conn_want() - choose the size of the receive buffer
  * @conn: a connection that is not open
- * @bytes: minimum size. The largest size of the protocol limits it
+ * @bytes: minimum size. The largest size of the protocol limits it, if the peer cannot make the
+ *	buffer larger
  * @chosen: the application has set the size
  */
 void smc_conn_want(struct smc_conn *conn, int bytes, bool chosen)
 {
 	conn->rx.wanted = smc_buffer_size(bytes);
+	conn->rx.largest = smc_ring_limit(bytes);
 	conn->rx.chosen = chosen;
 }
 
@@ -273,6 +276,7 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 		return err;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
 	conn->tx.cons = conn->tx.prod;
+	smc_tx_choose_largest(conn);
 	smc_cdc_limit_held(conn);
 	return 0;
 }
@@ -390,6 +394,7 @@ void smc_conn_free(struct smc_conn *conn)
 
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
 	smc_stall_stop(conn);
+	smc_unread_stop(conn);
 	smc_cdc_stop_flush(conn);
 	smc_balance_forget(conn);
 	smc_conn_count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);

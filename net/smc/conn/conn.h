@@ -131,6 +131,11 @@ void smc_cdc_init(struct smc_conn *conn);
 void smc_cdc_stop_flush(struct smc_conn *conn);
 void smc_cdc_limit_held(struct smc_conn *conn);
 
+/* unread.c */
+void smc_unread_init(struct smc_conn *conn);
+void smc_unread_watch(struct smc_conn *conn);
+void smc_unread_stop(struct smc_conn *conn);
+
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
 int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len);
@@ -142,6 +147,7 @@ bool smc_ring_resize(struct smc_conn *writer, struct smc_conn *reader, u32 bytes
 
 /* grow.c */
 void smc_tx_grow(struct smc_conn *conn, size_t left);
+void smc_tx_choose_largest(struct smc_conn *conn);
 bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *reader);
 void smc_rx_started(struct smc_conn *conn);
 
@@ -212,7 +218,7 @@ static inline u32 smc_rx_available(const struct smc_conn *conn)
 	return smp_load_acquire(&conn->rx.produced) - READ_ONCE(conn->rx.consumed);
 }
 
-/* Bytes that the ring can hold once the peer has made it as large as it may. Any context. */
+/* Bytes that the ring can hold once writes of the peer have made it larger. Any context. */
 static inline u32 smc_rx_most(const struct smc_conn *conn)
 {
 	u32 size = READ_ONCE(conn->rx.ring.end) - conn->rx.ring.first;
@@ -273,7 +279,7 @@ static inline u32 smc_tx_space(const struct smc_conn *conn)
 	return smc_tx_size(conn) - smc_tx_outstanding(conn);
 }
 
-/* Has the ring not reached its last size? Any context. */
+/* Has the ring not reached the size for a peer that reads? Any context. */
 static inline bool smc_tx_is_small(const struct smc_conn *conn)
 {
 	return unlikely(READ_ONCE(conn->tx.buffer_bytes) < conn->tx.most);
@@ -288,9 +294,33 @@ static inline bool smc_tx_may_grow(const struct smc_conn *conn)
 	return smc_tx_is_small(conn) && !READ_ONCE(conn->tx.stuck);
 }
 
+/*
+ * Is there space for a writer that waits, or can it make some? As with TCP, it is woken when a
+ * third of the ring is free. Any context.
+ */
+static inline bool smc_tx_has_space(const struct smc_conn *conn)
+{
+	return smc_tx_space(conn) >= smc_tx_size(conn) / 3 || smc_tx_may_grow(conn);
+}
+
+/* Is there no space, and may the ring become larger if the peer reads nothing? Any context. */
+static inline bool smc_tx_awaits_reader(const struct smc_conn *conn)
+{
+	return !smc_tx_has_space(conn) && !READ_ONCE(conn->tx.stuck) &&
+	       READ_ONCE(conn->tx.buffer_bytes) < READ_ONCE(conn->tx.largest);
+}
+
+/* May the ring become larger, because the peer reads nothing? Any context. */
+static inline bool smc_tx_may_exceed(const struct smc_conn *conn)
+{
+	return unlikely(READ_ONCE(conn->tx.unread)) && smc_tx_awaits_reader(conn);
+}
+
 /* Is the ring to grow before a call writes @left bytes? The socket lock is held. */
 static inline bool smc_tx_wants_growth(const struct smc_conn *conn, size_t left)
 {
+	if (smc_tx_may_exceed(conn))
+		return true;
 	return smc_tx_may_grow(conn) &&
 	       (left > smc_tx_space(conn) || READ_ONCE(conn->tx.cramped));
 }

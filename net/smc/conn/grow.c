@@ -6,6 +6,10 @@
  *
  * A writer does not wait for the reader, as that may wait for the writer. If there is no memory the
  * ring stays as it is, and the writer waits for space, or until conn/balance.c finds memory.
+ *
+ * A stream needs no ring larger than SMC_BUFFER_MAX: the caches of a processor hold that. But two
+ * programs that both write before they read may write as much as TCP buffers. So a full ring may
+ * become larger when its reader has read nothing for a while (conn/unread.c).
  */
 
 #include <linux/log2.h>
@@ -34,10 +38,24 @@ static u32 charge_reader(struct smc_conn *reader, u32 bytes)
 	return charged;
 }
 
+/*
+ * The size that the namespace of the reader allows, @bytes or smaller. The limit of the machine
+ * matters for large rings only, because memory in pools counts there.
+ */
+static u32 offer_memory(const struct smc_conn *writer, const struct smc_conn *reader, u32 bytes)
+{
+	const struct smc_share *share = reader->sn->share;
+
+	return writer->tx.buffer_bytes < SMC_BUFFER_MAX ? smc_share_offer(share, bytes) :
+							  smc_buffer_offer(share, bytes);
+}
+
 static bool grow_ring(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
 {
-	bytes = charge_reader(reader, bytes);
-	return bytes && smc_ring_resize(writer, reader, bytes);
+	bytes = offer_memory(writer, reader, bytes);
+	if (bytes > writer->tx.buffer_bytes)
+		bytes = charge_reader(reader, bytes);
+	return bytes > writer->tx.buffer_bytes && smc_ring_resize(writer, reader, bytes);
 }
 
 /*
@@ -82,6 +100,12 @@ static u32 choose_size(u32 before, u32 bytes, u32 most)
 	return min(size, most);
 }
 
+/* A ring that has the size for a peer that reads may become larger for one that does not */
+static u32 get_growth_limit(const struct smc_conn_tx *tx)
+{
+	return tx->buffer_bytes < tx->most ? tx->most : tx->largest;
+}
+
 /**
  * smc_tx_grow() - make the ring that is written to larger
  * @conn: a connection for which smc_tx_wants_growth() is true
@@ -94,25 +118,54 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 {
 	struct smc_conn *reader = conn->transport->other_end(conn);
 	struct smc_conn_tx *tx = &conn->tx;
-	u32 bytes = smc_tx_outstanding(conn) + min_t(size_t, left, tx->most);
-	u32 before = tx->buffer_bytes, wanted;
+	u32 before = tx->buffer_bytes, most = get_growth_limit(tx);
+	u32 bytes, wanted;
 	bool grown;
 
 	sock_owned_by_me(conn->sk);
+	bytes = smc_tx_outstanding(conn) + min_t(size_t, left, most);
 	bytes += before - smc_ring_size(&tx->ring);	/* what the element has beside the ring */
-	wanted = choose_size(before, bytes, tx->most);
+	wanted = choose_size(before, bytes, most);
 	WRITE_ONCE(tx->cramped, false);
 	WRITE_ONCE(tx->stuck, true);	/* smc_rx_started() may change that at once */
+	WRITE_ONCE(tx->unread, false);
 	if (!reader || !smc_conn_get_not_zero(reader))
 		return;
 	grown = grow_for_socket(conn, reader, wanted);
 	if (grown)
 		WRITE_ONCE(tx->stuck, false);
-	smc_balance_watch(conn, !grown);
+	smc_balance_watch(conn, !grown && smc_tx_is_small(conn));
 	smc_conn_count(conn, grown ? SMC_STAT_RING_GROWN : SMC_STAT_RING_STUCK, 1);
 	trace_smc_ring(conn->sk, before, grown ? tx->buffer_bytes : wanted, grown);
-	tell_reader(reader, grown);
+	if (grown || smc_tx_is_small(conn))
+		tell_reader(reader, grown);
 	smc_conn_put(reader);
+}
+
+/**
+ * smc_tx_choose_largest() - find how large the ring may become while the peer reads nothing
+ * @conn: an attached connection
+ *
+ * The socket lock is held. Does not sleep.
+ *
+ * The reader's limit applies, and SO_SNDBUF: what this program has set, it can write. The kernel
+ * has doubled the value.
+ */
+void smc_tx_choose_largest(struct smc_conn *conn)
+{
+	const struct smc_conn *reader = NULL;
+	const struct sock *sk = conn->sk;
+	u32 largest = conn->tx.most;
+
+	sock_owned_by_me(sk);
+	if (conn->transport->other_end)
+		reader = conn->transport->other_end(conn);
+	if (reader && reader->rx.may_move)
+		largest = max(largest, reader->rx.largest);
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		largest = clamp(rounddown_pow_of_two(max(sk->sk_sndbuf, 1)), conn->tx.most,
+				largest);
+	WRITE_ONCE(conn->tx.largest, largest);
 }
 
 /**
@@ -122,14 +175,15 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
  *
  * The socket lock of @conn is held. Does not sleep.
  *
- * Those of @reader's namespace and cgroup. That of the machine is not tested, because memory in
- * pools counts there. Return: false also if @reader has not started, or has ended.
+ * Those of @reader's namespace and cgroup. Return: false also if @reader has not started, or has
+ * ended.
  */
 bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *reader)
 {
-	u32 before = conn->tx.buffer_bytes, bytes = min(before * GROWTH, conn->tx.most);
+	u32 bytes, before = conn->tx.buffer_bytes;
 
-	bytes = smc_share_offer(reader->sn->share, bytes);
+	bytes = min(before * GROWTH, get_growth_limit(&conn->tx));
+	bytes = offer_memory(conn, reader, bytes);
 	spin_lock_bh(&reader->lock);
 	bytes = smc_conn_is_in_use(reader) ? smc_buffer_offer_growth(reader, bytes) : 0;
 	spin_unlock_bh(&reader->lock);

@@ -13,13 +13,12 @@
 #define PIECE	SZ_128K
 
 /*
- * Does poll report the connection writable? As with TCP, a writer that found the ring full is woken
- * when a third of it is free. The next write makes a small ring larger; without memory it waits, as
- * over TCP. Any context.
+ * Does poll report the connection writable? If the next write has to make the ring larger, it may
+ * find no memory, and waits, as over TCP. Any context.
  */
 bool smc_tx_writable(const struct smc_conn *conn)
 {
-	return smc_tx_space(conn) >= smc_tx_size(conn) / 3 || smc_tx_may_grow(conn);
+	return smc_tx_has_space(conn) || smc_tx_may_exceed(conn);
 }
 
 /* Has the program shut down writing, or does the peer not read any more? */
@@ -96,6 +95,7 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 	add_wait_queue(smc_conn_waiters(conn), &wait);
 	while (!arm_and_check_space(conn)) {
 		smc_stall_begin(conn);
+		smc_unread_watch(conn);
 		if (!*timeo) {
 			err = -EAGAIN;
 			break;
@@ -174,7 +174,7 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	u32 copied;
 
 	if (unlikely(is_send_refused(conn) || len > smc_tx_space(conn) ||
-		     READ_ONCE(conn->tx.cramped)))
+		     READ_ONCE(conn->tx.cramped) || smc_tx_may_exceed(conn)))
 		return 0;
 	pagefault_disable();
 	copied = copy_in(conn, &msg->msg_iter, len);
@@ -221,6 +221,7 @@ static int wait_ring_full(struct smc_conn *conn, struct msghdr *msg, long *timeo
 	smc_conn_count(conn, SMC_STAT_TX_PEER_FULL, 1);
 	smc_cdc_blocked(conn, msg->msg_flags & MSG_OOB);
 	WRITE_ONCE(conn->tx.full_at, conn->tx.produced);
+	smc_tx_choose_largest(conn);
 	err = wait_for_space(conn, timeo);
 	/* The rest may be held if it is small (is_in_stream()): the reader has much to read */
 	WRITE_ONCE(conn->tx.stream_at, local_clock());

@@ -26,6 +26,12 @@ u32 smc_buffer_size(int wanted)
 	return roundup_pow_of_two(clamp(wanted, SMC_BUFFER_MIN, SMC_BUFFER_MAX));
 }
 
+/* The largest size of a ring that can grow, for @wanted bytes: as smc_buffer_size(), or larger */
+u32 smc_ring_limit(int wanted)
+{
+	return roundup_pow_of_two(clamp(wanted, SMC_BUFFER_MIN, SMC_RING_MAX));
+}
+
 /**
  * smc_buffer_offer() - the size that smc_buffer_take() would return now
  * @share: the share of the namespace, which is alive

@@ -10,6 +10,7 @@
 struct smc_conn;
 
 u32 smc_buffer_size(int wanted);
+u32 smc_ring_limit(int wanted);
 
 u32 smc_buffer_offer(const struct smc_share *share, u32 bytes);
 u32 smc_buffer_take(struct smc_share *share, u32 bytes);

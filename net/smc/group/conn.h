@@ -45,7 +45,9 @@ struct smc_payer;
 
 /**
  * struct smc_conn_rx - the ring we receive from
- * @wanted: requested size, before the allocation
+ * @wanted: requested size, before the allocation; of a ring that grows, the size that suffices for
+ *	a program that reads
+ * @largest: size up to which a ring may grow while the program reads nothing
  * @granted: bytes charged to the memory cgroup for it. Set by smc_conn_open(); once the connection
  *	is attached, conn->lock
  * @chosen: the program chose @wanted; otherwise it is the default
@@ -54,8 +56,8 @@ struct smc_payer;
  *	change @base, @ring and the cursors at any time, under conn->lock and the socket's spin lock
  * @ring: its bounds
  * @may_move: the peer may replace the memory of the ring, see conn/resize.c. Set by smc_conn_open()
- * @most: size up to which the peer may make the ring grow; 0 if it may not, or could not when it
- *	tried last. Set by smc_conn_open(); then the holder of the peer's socket lock writes it
+ * @most: size up to which writes of the peer make the ring grow; 0 if they do not, or could not
+ *	when the peer tried last. Set by smc_conn_open(); then written under the peer's socket lock
  * @awaited: the peer wanted to make the ring larger before this end was attached; conn->lock, and
  *	constant once it is attached
  * @reading: a call copies from the ring and holds the socket lock alone; conn->lock
@@ -77,6 +79,7 @@ struct smc_payer;
  */
 struct smc_conn_rx {
 	u32 wanted;
+	u32 largest;
 	u32 granted;
 	bool chosen;
 	bool may_move;
@@ -107,7 +110,8 @@ struct smc_conn_rx {
  * @buffer_bytes: size of its element, as announced
  * @base: address of offset 0
  * @ring: its bounds
- * @most: size up to which this end may make the ring grow, at least the present one; constant
+ * @most: size up to which this end may make the ring grow while the peer reads; constant
+ * @largest: the same while the peer reads nothing; written under the socket lock
  * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
  *	starts
  * @cramped: the ring is too small for writes as the last one, or to delay announcements as
@@ -121,9 +125,12 @@ struct smc_conn_rx {
  * @seen: @produced when a kworker last looked whether the ring is idle
  * @last_consumed: jiffies when the peer has consumed data last; conn->lock
  * @cons: @consumed as a cursor: the last one accepted
- * @waiting: a writer waits for smc_tx_writable()
+ * @waiting: a call or a program waits for smc_tx_writable(), or has done so and got nothing yet
  * @waiters: number of calls that wait for space; written under the socket lock
  * @full_at: @produced when a call has found no space; written under the socket lock
+ * @unread: there was no space, and the peer has read nothing for a while; written under conn->lock
+ *	or the socket lock
+ * @unread_timer: timer of conn/unread.c. It is started under conn->lock, and holds a reference
  * @stall: timer for TCP_USER_TIMEOUT. It is started under conn->lock, and holds a reference
  * @stall_begin: jiffies when a call has found no space, and @stall was started; conn->lock
  * @stall_asked: messages ask for the peer's consumer cursor; conn->lock
@@ -149,10 +156,12 @@ struct smc_conn_rx {
 struct smc_conn_tx {
 	u32 buffer_bytes;
 	u32 most;
+	u32 largest;
 	u8 *base;
 	struct smc_ring ring;
 	bool stuck;
 	bool cramped;
+	bool unread;
 	u32 produced;
 	u64 total;
 	unsigned long last;
@@ -164,6 +173,7 @@ struct smc_conn_tx {
 	bool waiting;
 	u32 waiters;
 	u32 full_at;
+	struct timer_list unread_timer;
 	struct timer_list stall;
 	unsigned long stall_begin;
 	bool stall_asked;

@@ -14,7 +14,7 @@
  * and user of a DMB hold a reference each. The memory is charged to the owner's namespace. If the
  * owner unregisters first, it is charged to the user's namespace until the user detaches. Freed
  * memory is zeroed as far as it was written to and put into a pool, which belongs to no namespace
- * and no memory cgroup.
+ * and no memory cgroup; but large memory, and what is too much for the pool, goes to the kernel.
  */
 
 #include <linux/hashtable.h>
@@ -40,7 +40,7 @@
 
 #define POOL_LIMIT	((unsigned long)SZ_64M)	/* limit of unused memory in all pools */
 
-/* Sizes of DMBs: powers of two from 4 KiB on */
+/* Sizes of memory in pools: powers of two from 4 KiB on. Larger memory is not kept */
 #define CLASS_MIN	SZ_4K
 #define CLASSES		(ilog2(SMC_BUFFER_MAX / CLASS_MIN) + 1)
 
@@ -121,7 +121,11 @@ static void *pages_alloc(u32 bytes)
 	struct page *page;
 
 	page = alloc_pages(gfp | __GFP_COMP | __GFP_NORETRY, get_order(bytes));
-	return page ? page_address(page) : __vmalloc(bytes, gfp);
+	if (page)
+		return page_address(page);
+	if (bytes > SMC_BUFFER_MAX)	/* without it the connection goes on */
+		gfp |= __GFP_RETRY_MAYFAIL;
+	return __vmalloc(bytes, gfp);
 }
 
 static void pages_free(void *addr, u32 bytes)
@@ -205,9 +209,12 @@ static struct memory *memory_alloc(u32 wanted)
 
 static struct memory *pool_take(u32 bytes)
 {
-	struct list_head *pool = &pools[get_class(bytes)];
+	struct list_head *pool;
 	struct memory *mem;
 
+	if (bytes > SMC_BUFFER_MAX)
+		return NULL;
+	pool = &pools[get_class(bytes)];
 	spin_lock(&lock);
 	mem = list_first_entry_or_null(pool, struct memory, pool);
 	if (mem) {
@@ -226,6 +233,10 @@ static bool pool_give(struct memory *mem)
 {
 	bool taken = false;
 
+	if (mem->bytes > SMC_BUFFER_MAX)
+		return false;
+	memset(mem->addr, 0, mem->written);
+	mem->written = 0;
 	mem->idle = get_state_synchronize_rcu();
 	spin_lock(&lock);
 	if (pooled_bytes + mem->bytes <= min(POOL_LIMIT, smc_memory_limit() / 8)) {
@@ -292,8 +303,6 @@ static void memory_put(struct memory *mem)
 	struct smc_share *share = mem->share;
 	u32 bytes = mem->bytes;
 
-	memset(mem->addr, 0, mem->written);
-	mem->written = 0;
 	if (pool_give(mem))
 		smc_share_give(share, bytes);
 	else

@@ -362,7 +362,10 @@ static bool poll_conn_writable(struct smc_conn *conn)
 	WRITE_ONCE(conn->tx.waiting, true);
 	/* Paired with the barrier in conn/cdc.c, apply_message() */
 	smp_mb();
-	return smc_tx_writable(conn);
+	if (smc_tx_writable(conn))
+		return true;
+	smc_unread_watch(conn);
+	return false;
 }
 
 static __poll_t poll_conn(struct smc_sock *smc)

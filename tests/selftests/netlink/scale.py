@@ -281,7 +281,7 @@ def all_gone():
     check('one that is read on ends soon', rest.done and len(rest.messages) < COUNT, rest)
     del readers     # the others are given up
     check('all are gone', smc.eventually(lambda: not Diag().sockets()), len(Diag().sockets()))
-    smc.sysctl('rmem', 512 << 10)
+    smc.sysctl('rmem', 4 << 20)
 
 
 CROWD = Crowd()

@@ -11,6 +11,7 @@ import os
 import socket
 import struct
 import threading
+import time
 from pathlib import Path
 
 import nl
@@ -22,6 +23,7 @@ BUFLIMIT = 0x03100006
 BUFFER = 1 << 19
 LIMIT = 32 << 20
 SMALL_LIMIT = 8 << 20
+AHEAD_LIMIT = 12 << 20     # an eighth of what is left holds more than BUFFER
 PERIOD = 251    # of what is sent
 MANY = 160      # connections with small rings that take more than a MiB
 PARAMETER = Path('/sys/module/smc/parameters/buffer_limit_mb')
@@ -253,6 +255,39 @@ def shrink():
     close(pairs)
 
 
+def write_ahead():
+    """A ring may be larger than a stream needs while nothing is read from it, and no longer."""
+    [(client, server)] = connections(1)
+    client.settimeout(smc.LIMIT)
+    for number in range(3):
+        client.sendall(pattern(number * BUFFER, BUFFER))
+    used = stats()['share-used']
+    check('the ring is large', used > 3 * BUFFER, used)
+    text = smc.receive(server, 3 * BUFFER - BUFFER // 4)    # what is left keeps the ring from being idle
+    becomes('the ring has the size for a stream', lambda: stats()['share-used'], BUFFER + smc.RING)
+    equal('all of it arrives', text + smc.receive(server, BUFFER // 4), pattern(0, 3 * BUFFER))
+    close([(client, server)])
+    becomes('all of it is given back', lambda: stats()['share-used'], 0)
+
+
+def write_ahead_at_limit():
+    """A ring is larger than a stream needs only while three quarters of the memory are left."""
+    with smc.changed_sysctl('buffer_limit', AHEAD_LIMIT >> 20):
+        first, *others, last = connections(8)
+        first[0].settimeout(smc.LIMIT)
+        first[0].sendall(pattern(0, BUFFER + BUFFER // 2))
+        check('the ring is larger, but has an eighth at most',
+              smc.eventually(lambda: BUFFER < stats()['share-used'] < AHEAD_LIMIT // 8), stats()['share-used'])
+        for client, _ in others:
+            fill(client, 0)
+        check('a quarter is in use', stats()['share-used'] > AHEAD_LIMIT // 4)
+        fill(last[0], 0)
+        time.sleep(0.2)
+        equal('another ring is not larger', fill(last[0], 0), 0)
+        close([first, *others, last])
+        becomes('all of it is given back', lambda: stats()['share-used'], 0)
+
+
 def shrink_at_limit(timeout):
     """What idle rings give back is for those that cannot grow."""
     with smc.changed_sysctl('buffer_limit', 1):
@@ -309,4 +344,5 @@ def orphans():
     smc.sysctl('max_orphans', most)
 
 
-run(orphans, own_limit, no_growth, shrink, blocked_in_send, blocked_in_poll, shares, containers)
+run(orphans, own_limit, no_growth, shrink, write_ahead, write_ahead_at_limit, blocked_in_send,
+    blocked_in_poll, shares, containers)

@@ -27,7 +27,7 @@ MOST, DAY = (1 << 31) - 1, 86400
 TABLE = {
     'autocorking_size': (65536, 0, MOST),
     'limit_smc_hs': (0, 0, 1),
-    'rmem': (524288, 16384, MOST // 2),
+    'rmem': (4194304, 16384, MOST // 2),
     'rmem_start': (4096, 4096, 524288),
     'wmem': (524288, 16384, MOST // 2),
     'smcr_testlink_time': (30, 0, DAY),
@@ -136,7 +136,7 @@ def messages(write):
 
 def autocorking():
     smc.sysctl('autocorking_size', 0)
-    with smc.changed_sysctl('rmem_start', TABLE['rmem'][0]):    # a ring that grows needs two more
+    with smc.changed_sysctl('rmem_start', TABLE['rmem_start'][2]):    # a ring that grows needs two more
         equal('without it each write is announced', len(messages(must_send)), WRITES)
     smc.sysctl('autocorking_size', TABLE['autocorking_size'][0])
     some = len(messages(must_send))

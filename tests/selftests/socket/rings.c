@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "lost.h"
 #include "pair.h"
@@ -17,6 +18,9 @@
 #define PAIRS	120	/* take nearly a MiB, if their rings are small */
 #define MUCH	(200 * 1024)	/* fits into a ring of SMC-R */
 #define STREAMS	6
+#define STREAM_SIZE	(512 * 1024)	/* of a ring from which a program reads */
+#define READER_TIME	8	/* ms: a reader that reads more often does read */
+#define AHEAD	(2 * 1024 * 1024)	/* what TCP, too, takes before it is read */
 
 static bool can_keep_pages(int index)
 {
@@ -54,6 +58,11 @@ static void write_pattern(int fd, size_t bytes, uint64_t offset)
 	pattern_fill(buf, bytes, offset);
 	send_all(fd, buf, bytes);
 	free(buf);
+}
+
+static void wait_writable(int fd)
+{
+	TRUE(wait_events(fd, POLLOUT) & POLLOUT);
 }
 
 TEST(growth_before_anybody_reads)
@@ -406,7 +415,126 @@ TEST(growth_up_to_rcvbuf, .applies = only_smc)
 	FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
 	TRUE(!(events_now(fd[0]) & POLLOUT));
 	drain(fd[1], bytes, 0);
-	TRUE(wait_events(fd[0], POLLOUT) & POLLOUT);
+	wait_writable(fd[0]);
+}
+
+/* Both programs write before they read, after a stream that they have read */
+TEST(growth_while_nothing_is_read, .applies = only_smcd)
+{
+	int fd[2], i;
+
+	pair_open(fd);
+	for (i = 0; i < 8; i++) {
+		write_pattern(fd[0], MUCH, 0);
+		drain(fd[1], MUCH, 0);
+	}
+	write_pattern(fd[0], AHEAD, 0);
+	write_pattern(fd[1], AHEAD, 1);
+	drain(fd[0], AHEAD, 1);
+	drain(fd[1], AHEAD, 0);
+	expect_nothing(fd[0]);
+	expect_nothing(fd[1]);
+}
+
+/* The program does not wait in a call */
+TEST(growth_for_a_program_that_polls, .applies = only_smcd)
+{
+	size_t sent = 0;
+	int fd[2];
+
+	pair_open(fd);
+	while (sent < AHEAD) {
+		wait_writable(fd[0]);
+		sent += send_until_full(fd[0], sent);
+	}
+	drain(fd[1], sent, 0);
+	wait_writable(fd[0]);
+}
+
+/* No call finds that there is no space */
+TEST(growth_for_a_program_that_polls_first, .applies = only_smcd)
+{
+	size_t sent;
+	int fd[2];
+
+	pair_open(fd);
+	for (sent = 0; sent < AHEAD; sent += START) {
+		wait_writable(fd[0]);
+		write_pattern(fd[0], START, sent);
+	}
+	drain(fd[1], AHEAD, 0);
+}
+
+/* epoll tells only what is new */
+TEST(growth_for_an_edge, .applies = only_smcd)
+{
+	struct epoll_event event = { .events = EPOLLOUT | EPOLLET };
+	int fd[2], epoll = OK(epoll_create1(0));
+	size_t sent = 0;
+
+	pair_open(fd);
+	OK(epoll_ctl(epoll, EPOLL_CTL_ADD, fd[0], &event));
+	while (sent < AHEAD) {
+		EQ(epoll_wait(epoll, &event, 1, scaled(60000)), 1);
+		sent += send_until_full(fd[0], sent);
+	}
+	drain(fd[1], sent, 0);
+	OK(close(epoll));
+}
+
+/* The reader reads slowly, but it does: there is a byte of space each time */
+TEST(no_growth_for_a_slow_reader, .applies = only_smcd)
+{
+	size_t sent, got = 0, seen = 0;
+	int fd[2];
+
+	pair_open(fd);
+	sent = send_until_full(fd[0], 0);
+	while (seen < 50 && got < STREAM_SIZE / 100) {
+		long begin = now_ms();
+		bool is_writable;
+
+		drain(fd[1], 1, got++);
+		usleep(1000);
+		is_writable = events_now(fd[0]) & POLLOUT;
+		if (now_ms() - begin >= READER_TIME)
+			continue;
+		TRUE(!is_writable);
+		seen++;
+	}
+	TRUE(seen);
+	wait_writable(fd[0]);		/* the reader reads nothing any more */
+	drain(fd[1], sent - got, got);
+}
+
+/* Until the ring is as large as it may be, and another try for memory was in vain. Return: bytes */
+static size_t fill_for_good(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	size_t sent = 0;
+
+	do
+		sent += send_until_full(fd, sent);
+	while (OK(poll(&pfd, 1, scaled(1200))));
+	return sent;
+}
+
+/* The program has said how much it wants to write before it is read */
+TEST(growth_up_to_sndbuf, .applies = first_smcd)
+{
+	size_t sizes[] = { 100000, 300000, 1024 * 1024 }, i, bytes;
+	int fd[2];
+
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		pair_open(fd);
+		set_int(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, sizes[i]);
+		bytes = fill_for_good(fd[0]);
+		TRUE(bytes >= sizes[i]);
+		TRUE(bytes < (sizes[i] < STREAM_SIZE ? STREAM_SIZE : 2 * sizes[i]));
+		drain(fd[1], bytes, 0);
+		wait_writable(fd[0]);
+		pair_close(fd);
+	}
 }
 
 /* What the reader has left, which is little or not */

@@ -50,6 +50,17 @@ TEST(user_timeout)
 	TRUE(now_ms() - start >= 2 * TIMEOUT);
 }
 
+/* The program could write more, into a ring that would become larger, but it does not try */
+TEST(user_timeout_of_large_buffers)
+{
+	int fd[2];
+
+	pair_open(fd);
+	set_user_timeout(fd[0], scaled(2 * TIMEOUT));
+	send_until_full(fd[0], 0);
+	expect_timed_out(fd[0]);
+}
+
 static void send_for_ever(void *arg)
 {
 	static char buf[BUFFER];

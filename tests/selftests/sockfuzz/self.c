@@ -123,7 +123,7 @@ static void change_sysctl(void)
 		const char *name;
 		int values[4];
 	} knobs[] = {
-		{ "rmem", { 65536, 131072, 524288, 16384 } },
+		{ "rmem", { 65536, 131072, 4194304, 16384 } },
 		{ "rmem_start", { 4096, 524288, 8192, 65536 } },
 		{ "handshake_timeout", { 100, 2000, 6000, 6000 } },
 		{ "idle_timeout", { 0, 1, 2, 3 } },
