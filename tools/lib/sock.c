@@ -78,7 +78,7 @@ int sock_dump(struct netlink *nl, uint8_t extensions, const struct sock_filter *
 
 bool sock_decode(const struct nlmsghdr *msg, struct sock *sk)
 {
-	const struct nlattr *tb[SMC_DIAG_MAX + 1];
+	const struct nlattr *tb[SMC_DIAG_RMBE_LARGEST + 1];
 
 	memset(sk, 0, sizeof(*sk));
 	if (msg->nlmsg_type != SOCK_DIAG_BY_FAMILY)
@@ -88,13 +88,14 @@ bool sock_decode(const struct nlmsghdr *msg, struct sock *sk)
 		return false;
 	}
 	memcpy(&sk->base, nlmsg_data(msg), sizeof(sk->base));
-	attr_parse(tb, SMC_DIAG_MAX, nlmsg_attrdata(msg, sizeof(sk->base)),
+	attr_parse(tb, SMC_DIAG_RMBE_LARGEST, nlmsg_attrdata(msg, sizeof(sk->base)),
 		   nlmsg_attrlen(msg, sizeof(sk->base)));
 	sk->shutdown = attr_uint(tb[SMC_DIAG_SHUTDOWN], 0);
 	sk->has_fallback = attr_copy(tb[SMC_DIAG_FALLBACK], &sk->fallback,
 				     sizeof(sk->fallback), sizeof(sk->fallback));
 	sk->has_conn = attr_copy(tb[SMC_DIAG_CONNINFO], &sk->conn,
 				 sizeof(sk->conn), sizeof(sk->conn));
+	sk->rcvbuf_max = attr_uint(tb[SMC_DIAG_RMBE_LARGEST], 0);
 	sk->has_link = attr_copy(tb[SMC_DIAG_LGRINFO], &sk->link,
 				 sizeof(sk->link), sizeof(sk->link));
 	sk->has_dmb = attr_copy(tb[SMC_DIAG_DMBINFO], &sk->dmb, sizeof(sk->dmb),

@@ -30,6 +30,7 @@ enum sock_state {
  * @has_dmb: @dmb is valid (SMC-D)
  * @fallback: why it uses TCP
  * @conn: buffers and cursors
+ * @rcvbuf_max: bytes up to which the receive buffer may grow, 0 if the kernel does not tell
  * @link: RDMA link
  * @dmb: DMBs of both ends
  */
@@ -42,6 +43,7 @@ struct sock {
 	bool				has_dmb;
 	struct smc_diag_fallback	fallback;
 	struct smc_diag_conninfo	conn;
+	uint32_t			rcvbuf_max;
 	struct smc_diag_lgrinfo		link;
 	struct smc_tools_dmbinfo	dmb;
 };

@@ -77,6 +77,9 @@
 #define SMC_DIAG_REQ_MODES		2	/* u8 */
 #define SMC_DIAG_REQ_INODE		3	/* u64 */
 
+/* In the answer, with SMC_DIAG_CONNINFO */
+#define SMC_DIAG_RMBE_LARGEST		128	/* u32 */
+
 /* SMC_DIAG_DMBINFO, with the second halves of 128-bit GIDs, not in Linux 6.1 */
 struct smc_tools_dmbinfo {
 	__u32		linkid;

@@ -46,12 +46,16 @@ static void json_cursor(struct json *j, const char *key,
 	json_object_end(j);
 }
 
-static void json_conn(struct json *j, const struct smc_diag_conninfo *conn)
+static void json_conn(struct json *j, const struct sock *sk)
 {
+	const struct smc_diag_conninfo *conn = &sk->conn;
+
 	json_object(j, "connection");
 	json_hex(j, "token", conn->token, 8);
 	json_uint(j, "send_buffer", conn->sndbuf_size);
 	json_uint(j, "receive_buffer", conn->rmbe_size);
+	if (sk->rcvbuf_max)
+		json_uint(j, "receive_buffer_max", sk->rcvbuf_max);
 	json_uint(j, "peer_buffer", conn->peer_rmbe_size);
 	json_cursor(j, "rx_prod", &conn->rx_prod);
 	json_cursor(j, "rx_cons", &conn->rx_cons);
@@ -127,7 +131,7 @@ static void json_open_sock(struct json *j, const struct sock *sk)
 	if (mode == SMC_DIAG_MODE_FALLBACK_TCP && sk->has_fallback)
 		json_fallback(j, sk);
 	if (sk->has_conn)
-		json_conn(j, &sk->conn);
+		json_conn(j, sk);
 	if (sk->has_link)
 		json_link(j, &sk->link);
 	if (sk->has_dmb)

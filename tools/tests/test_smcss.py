@@ -219,7 +219,8 @@ def smcss_explains_reasons_in_words(bench):
 def smcss_json_has_everything(bench):
     smcr = (k.conninfo(0xabcd, 65536, 131072, 262144, CURSORS, (0x80, 0, 0, 0)) +
             k.lgrinfo(1, "rxe0", 1, GID, PEER_GID, 1))
-    smcd = k.dmbinfo(0x200, 0x22, 0x11, 0x33, 0x44, (0x66, 0x55))
+    smcd = (k.conninfo(0xabce, 0, 4096, 4096, CURSORS, (0, 0, 0, 0)) + k.u32(128, 4 << 20) +
+            k.dmbinfo(0x200, 0x22, 0x11, 0x33, 0x44, (0x66, 0x55)))
     sockets = [*documented_sockets(),
                k.sock(k.ACTIVE, 2, LOCAL, PEER, shutdown=2, extra=smcr),
                k.sock(k.ACTIVE, 3, LOCAL, PEER, k.SMCD, extra=smcd),
@@ -236,6 +237,8 @@ def smcss_json_has_everything(bench):
     check("peer" not in data[2], "a listener has a peer")
     equal(data[2]["local"]["port"], 5001)
     equal(data[4]["connection"]["receive_buffer"], 131072)
+    check("receive_buffer_max" not in data[4]["connection"], "a size that the kernel does not tell")
+    equal(data[5]["connection"]["receive_buffer_max"], 4 << 20)
     equal(data[4]["connection"]["tx_fin"], {"wrap": 7, "count": 0x70})
     equal(data[4]["link"]["peer_gid"], PEER_GID)
     equal((data[4]["shutdown_receive"], data[4]["shutdown_send"]), (False, True))

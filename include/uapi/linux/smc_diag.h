@@ -68,6 +68,9 @@ enum {
 
 #define SMC_DIAG_MAX (__SMC_DIAG_MAX - 1)
 
+/* Comes with CONNINFO: u32, the size up to which the peer may make the receive buffer grow */
+#define SMC_DIAG_RMBE_LARGEST	128
+
 /* A position in a ring buffer */
 struct smc_diag_cursor {
 	__u16	reserved;

@@ -202,7 +202,8 @@ static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 		.tx_fin		= convert_cursor(conn->ends.tx_done),
 	};
 
-	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
+	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info) ?:
+	       nla_put_u32(skb, SMC_DIAG_RMBE_LARGEST, conn->rx_largest);
 }
 
 static int put_dmbinfo(struct sk_buff *skb, const struct smc_conn_info *conn)

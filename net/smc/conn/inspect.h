@@ -11,6 +11,7 @@
  * @state: close state, as numbered in the user ABI
  * @token: local alert token
  * @rx_bytes: size of the local buffer element
+ * @rx_largest: size that it may get
  * @tx_bytes: size of the peer's
  * @rx_produced: the peer's last producer cursor
  * @rx_consumed: the peer's last consumer cursor
@@ -31,6 +32,7 @@ struct smc_conn_info {
 	u8 state;
 	u32 token;
 	u32 rx_bytes;
+	u32 rx_largest;
 	u32 tx_bytes;
 	struct smc_cursor rx_produced;
 	struct smc_cursor rx_consumed;

@@ -8,6 +8,7 @@ import nl
 
 SOCK_DIAG_BY_FAMILY = 20
 CONNINFO, LGRINFO, SHUTDOWN, DMBINFO, FALLBACK = 1, 2, 3, 4, 5
+LARGEST = 128
 ACTIVE, INIT, CLOSED, LISTEN = 1, 2, 7, 10
 PEERCLOSEWAIT1, PEERCLOSEWAIT2, APPCLOSEWAIT1, APPCLOSEWAIT2 = 20, 21, 22, 23
 APPFINCLOSEWAIT, PEERFINCLOSEWAIT, PEERABORTWAIT = 24, 25, 26
@@ -87,6 +88,7 @@ DECODERS = {
     SHUTDOWN: lambda data: struct.unpack('=B', data)[0],
     DMBINFO: dmbinfo,
     FALLBACK: lambda data: struct.unpack('=II', data),
+    LARGEST: lambda data: struct.unpack('=I', data)[0],
 }
 
 

@@ -12,7 +12,7 @@ import diag
 import nl
 import smc
 from cases import becomes, check, equal, refused, run
-from diag import CONNINFO, DMBINFO, FALLBACK, LGRINFO, SHUTDOWN, Diag, extensions, sockid
+from diag import CONNINFO, DMBINFO, FALLBACK, LARGEST, LGRINFO, SHUTDOWN, Diag, extensions, sockid
 from spec import Family
 
 EVERYTHING = extensions(CONNINFO, LGRINFO, SHUTDOWN, DMBINFO, FALLBACK)
@@ -94,16 +94,17 @@ def connected():
         equal(f'{name}: server', (server.local, server.peer),
               (pair.address[:2], pair.client.getsockname()[:2]))
         equal(f'{name}: order of attributes', [list(s.attributes) for s in (client, server)],
-              [[SHUTDOWN, FALLBACK, CONNINFO, DMBINFO]] * 2)
+              [[SHUTDOWN, FALLBACK, CONNINFO, LARGEST, DMBINFO]] * 2)
         equal(f'{name}: cookie', client.cookie,
               pair.client.getsockopt(socket.SOL_SOCKET, SO_COOKIE, 8))
         pair.close()
 
 
 def connection_info():
-    smc.sysctl('rmem', MOST)
-    pair = smc.Pair()
+    with smc.changed_sysctl('rmem', MOST):
+        pair = smc.Pair()
     client, server = (look(s, EVERYTHING).conn() for s in (pair.client, pair.server))
+    equal('the receive buffer may grow', look(pair.client, EVERYTHING).attributes[LARGEST], MOST)
     check('two alert tokens', client['token'] != server['token'])
     for info in (client, server):
         equal('sizes', (info['sndbuf_size'], info['rmbe_size'], info['peer_rmbe_size']),
@@ -123,7 +124,6 @@ def connection_info():
     with smc.changed_sysctl('rmem_start', MOST):    # the ring does not shrink
         full_ring(pair)
     pair.close()
-    smc.sysctl('rmem', 512 << 10)
 
 
 def large_requests():
@@ -190,7 +190,7 @@ def dmb_info():
     equal('only what was asked for', list(look(pair.client, extensions(DMBINFO)).attributes),
           [SHUTDOWN, FALLBACK, DMBINFO])
     equal('only what was asked for', list(look(pair.client, extensions(CONNINFO)).attributes),
-          [SHUTDOWN, FALLBACK, CONNINFO])
+          [SHUTDOWN, FALLBACK, CONNINFO, LARGEST])
     equal('nothing', list(look(pair.client).attributes), [SHUTDOWN, FALLBACK])
     pair.close()
 
@@ -418,7 +418,7 @@ def get_one(pair, cookie):
             ('inode', ask(None, nl.attr(diag.INODE, struct.pack('=Q', inode(pair.client)))))):
         equal(f'one by {name}', [(s.inode, s.flags, list(s.attributes)) for s in
                                  map(diag.Socket, answer.messages)],
-              [(inode(pair.client), 0, [SHUTDOWN, FALLBACK, CONNINFO, DMBINFO])])
+              [(inode(pair.client), 0, [SHUTDOWN, FALLBACK, CONNINFO, LARGEST, DMBINFO])])
         check(f'one by {name}: the ACK follows', answer.acked and not answer.done, answer)
     for name, ident in (('cookie', sockid(cookie=b'\1' * 8)), ('port', sockid(sport=1)),
                         ('pair', sockid(1, pair.address[1], cookie=cookie))):
