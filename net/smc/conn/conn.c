@@ -393,8 +393,8 @@ void smc_conn_free(struct smc_conn *conn)
 	unsigned long keep = get_keep_time(conn);
 
 	smc_conn_stop_timer(conn);	/* the deadline of the peer */
-	smc_stall_stop(conn);
-	smc_unread_stop(conn);
+	smc_conn_disarm(conn, &conn->tx.stall);		/* @freeing keeps them from being started */
+	smc_conn_disarm(conn, &conn->tx.unread_timer);
 	smc_cdc_stop_flush(conn);
 	smc_balance_forget(conn);
 	smc_conn_count_receive_buffer(conn, -(s64)conn->rx.buffer_bytes);

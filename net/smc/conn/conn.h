@@ -134,7 +134,6 @@ void smc_cdc_limit_held(struct smc_conn *conn);
 /* unread.c */
 void smc_unread_init(struct smc_conn *conn);
 void smc_unread_watch(struct smc_conn *conn);
-void smc_unread_stop(struct smc_conn *conn);
 
 /* tx.c */
 int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len);
@@ -160,7 +159,6 @@ void smc_balance_exit(void);
 void smc_stall_init(struct smc_conn *conn);
 void smc_stall_begin(struct smc_conn *conn);
 void smc_stall_follow_option(struct smc_conn *conn);
-void smc_stall_stop(struct smc_conn *conn);
 
 /* rx.c */
 int smc_rx_recvmsg(struct smc_conn *conn, struct msghdr *msg, size_t len, int flags);

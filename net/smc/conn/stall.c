@@ -44,12 +44,10 @@ static unsigned long get_stall_begin(const struct smc_conn_tx *tx)
 	return choose_later(tx->stall_begin, choose_later(tx->last, tx->last_consumed));
 }
 
-/* A running timer holds a reference, as that of smc_conn_start_timer() */
 static void start_stall_timer(struct smc_conn *conn, unsigned long expires)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!mod_timer(&conn->tx.stall, expires))
-		smc_conn_get(conn);
+	smc_conn_arm(conn, &conn->tx.stall, expires);
 }
 
 /* Return: whether the time is over. Otherwise the timer is started again, if there is a stall. */
@@ -134,11 +132,4 @@ void smc_stall_follow_option(struct smc_conn *conn)
 	if (timer_pending(&conn->tx.stall) && !conn->tx.stall_asked)
 		start_stall_timer(conn, jiffies);
 	spin_unlock_bh(&conn->lock);
-}
-
-/* @freeing is set, so the timer is not started again. Any context. */
-void smc_stall_stop(struct smc_conn *conn)
-{
-	if (del_timer(&conn->tx.stall))
-		smc_conn_put(conn);
 }

@@ -15,8 +15,7 @@
 static void start_timer(struct smc_conn *conn, unsigned long expires)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!mod_timer(&conn->tx.unread_timer, expires))
-		smc_conn_get(conn);
+	smc_conn_arm(conn, &conn->tx.unread_timer, expires);
 }
 
 static bool has_waiting_writer(const struct smc_conn *conn)
@@ -89,11 +88,4 @@ void smc_unread_watch(struct smc_conn *conn)
 	if (!conn->freeing && !timer_pending(&conn->tx.unread_timer))
 		start_timer(conn, jiffies + READER_TIME);
 	spin_unlock_bh(&conn->lock);
-}
-
-/* @freeing is set, so the timer is not started again. Any context. */
-void smc_unread_stop(struct smc_conn *conn)
-{
-	if (del_timer(&conn->tx.unread_timer))
-		smc_conn_put(conn);
 }

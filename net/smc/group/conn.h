@@ -371,11 +371,28 @@ static inline void smc_conn_drop_memory(struct smc_conn *conn)
 		conn->free(conn);
 }
 
-/* Start or move the timer; a running timer holds a reference. @expires: jiffies. Any context. */
+/*
+ * Start or move a timer of the connection; a running timer holds a reference. @expires: jiffies.
+ * Any context.
+ */
+static inline void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer,
+				unsigned long expires)
+{
+	if (!mod_timer(timer, expires))
+		smc_conn_get(conn);
+}
+
+/* Stop such a timer; does not wait for a timer function that runs. Any context. */
+static inline void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
+{
+	if (del_timer(timer))
+		smc_conn_put(conn);
+}
+
+/* Start or move @timer; see smc_conn_arm() */
 static inline void smc_conn_start_timer(struct smc_conn *conn, unsigned long expires)
 {
-	if (!mod_timer(&conn->timer, expires))
-		smc_conn_get(conn);
+	smc_conn_arm(conn, &conn->timer, expires);
 }
 
 /* As smc_conn_start_timer(), but a timer that expires earlier is not moved. Any context. */
@@ -385,11 +402,10 @@ static inline void smc_conn_limit_timer(struct smc_conn *conn, unsigned long exp
 		smc_conn_get(conn);
 }
 
-/* Stop the timer; does not wait for a timer function that runs. Any context. */
+/* Stop @timer; see smc_conn_disarm() */
 static inline void smc_conn_stop_timer(struct smc_conn *conn)
 {
-	if (del_timer(&conn->timer))
-		smc_conn_put(conn);
+	smc_conn_disarm(conn, &conn->timer);
 }
 
 /* Add to a counter of the namespace and mode of an open connection. Any context. */
