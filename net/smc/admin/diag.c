@@ -179,8 +179,8 @@ static struct smc_diag_cursor convert_cursor(struct smc_cursor from)
 }
 
 /*
- * Over SMC-R, the last producer cursor that the peer was sent is that of the data passed to the
- * device. Over SMC-D, data is in the peer's ring as soon as it is written.
+ * The last three cursors are positions in the send buffer. Over SMC-D there is none: data is in the
+ * peer's ring as soon as it is written.
  */
 static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 {
@@ -191,7 +191,7 @@ static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)
 		.peer_rmbe_size	= conn->tx_bytes,
 		.rx_prod	= convert_cursor(conn->rx_produced),
 		.rx_cons	= convert_cursor(conn->rx_consumed),
-		.tx_prod	= convert_cursor(conn->ends.tx_sent),
+		.tx_prod	= convert_cursor(conn->ends.tx_announced),
 		.tx_cons	= convert_cursor(conn->tx_consumed),
 		.rx_prod_flags	= conn->rx_producer_flags,
 		.rx_conn_state_flags = conn->rx_state_flags,

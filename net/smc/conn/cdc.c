@@ -52,7 +52,8 @@ bool smc_cdc_post(struct smc_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (tx->ended)
 		return false;
-	if (tx->urgent_hold && tx->state_flags)		/* never delay close or abort */
+	/* Never delay close or abort; but a byte that waits for the window has no mark yet */
+	if (tx->urgent_hold && tx->state_flags && !tx->window_full)
 		end_urgent_hold(tx);
 
 	cdc.seqno = ++tx->seqno;
@@ -65,6 +66,10 @@ bool smc_cdc_post(struct smc_conn *conn)
 	if (unlikely(tx->stall_asked))
 		cdc.producer_flags |= SMC_CDC_UPDATE_REQUESTED;
 	cdc.state_flags = tx->state_flags;
+	if (conn->transport->buffered)
+		smc_window_limit(conn, &cdc);
+	if (unlikely(cdc.state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED)))
+		tx->ended = true;
 	conn->rx.announced = smc_rx_passed(conn);
 	WRITE_ONCE(conn->rx.owed, false);
 	WRITE_ONCE(tx->held, 0);
@@ -170,13 +175,13 @@ static bool may_hold(struct smc_conn *conn, u32 bytes, u8 flags)
 }
 
 /*
- * Limit what may be held by the size of the ring. The socket lock is held, and conn->lock once the
- * connection is attached.
+ * Limit what may be held by the size of the peer's ring. The socket lock is held, and conn->lock
+ * once the connection is attached.
  */
 void smc_cdc_limit_held(struct smc_conn *conn)
 {
 	conn->tx.hold_most = min_t(u32, READ_ONCE(conn->sn->knobs.autocorking),
-				   smc_ring_size(&conn->tx.ring) / 2);
+				   smc_ring_size(&conn->tx.peer) / 2);
 }
 
 static void flush_held(struct smc_conn *conn, bool time_is_over)
@@ -310,6 +315,8 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;
 	if (urgent)
 		announce_urgent(conn);
+	else if (tx->window_full)
+		goto unlock;
 	if (may_hold(conn, bytes, tx->producer_flags))
 		hold_bytes(conn, bytes);
 	else
@@ -338,7 +345,7 @@ void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
 	spin_lock_bh(&conn->lock);
 	if ((conn->tx.producer_flags & flags) != flags) {
 		conn->tx.producer_flags |= flags;
-		posted = smc_cdc_post(conn);
+		posted = (!conn->tx.window_full || urgent) && smc_cdc_post(conn);
 	}
 	spin_unlock_bh(&conn->lock);
 	if (posted)
@@ -459,11 +466,14 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	u32 announced = tx->urgent_hold ? tx->urgent_end : tx->produced;
 	int produced, consumed;
 
+	if (conn->transport->buffered)
+		announced = tx->announced;
+
 	produced = smc_cursor_moved(rx->prod, cdc->producer, get_peer_window(conn), &rx->ring);
 	if (produced < 0)
 		return produced;
 	consumed = smc_cursor_moved(tx->cons, cdc->consumer, announced - tx->consumed,
-				    &tx->ring);
+				    &tx->peer);
 	if (consumed < 0)
 		return consumed;
 
@@ -554,7 +564,7 @@ struct outcome {
  * A blocked writer that has got space is not blocked any more (R-BLK-04). Clear the flag, because
  * the writer is not woken before a third of the ring is free, and with the flag set the peer would
  * report each byte that it consumes (R-WIN-03). On a sparing transport a writer that is about to be
- * woken reports this with its next data.
+ * woken reports this with its next data. Data that waits for the peer's window keeps it blocked.
  *
  * Return: whether to post a message for this.
  */
@@ -563,8 +573,8 @@ static bool clear_writer_blocked(struct smc_conn *conn)
 	if (conn->tx.producer_flags != SMC_CDC_WRITER_BLOCKED || !smc_tx_space(conn))
 		return false;
 	conn->tx.producer_flags = 0;
-	return !(conn->transport->sparing && READ_ONCE(conn->tx.waiting) &&
-		 smc_tx_writable(conn));
+	return !conn->tx.window_full && !(conn->transport->sparing &&
+					  READ_ONCE(conn->tx.waiting) && smc_tx_writable(conn));
 }
 
 /* Post an answer, if one is due (R-WIN-04, R-BLK-05). Return: whether. */
@@ -573,7 +583,8 @@ static bool post_answer(struct smc_conn *conn, const struct smc_cdc *cdc)
 	bool asked = cdc->producer_flags & SMC_CDC_UPDATE_REQUESTED &&
 		     conn->rx.announced != smc_rx_passed(conn);
 
-	if (release_urgent_hold(conn) || clear_writer_blocked(conn) || asked)
+	if (release_urgent_hold(conn) || clear_writer_blocked(conn) ||
+	    (conn->tx.window_full && smc_window_has_opened(conn)) || asked)
 		return smc_cdc_post(conn);
 	return conn->rx.peer_blocked && smc_cdc_update(conn);
 }
@@ -604,7 +615,8 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
 		return;
 	}
-	if (unlikely(conn->shutdown == SHUTDOWN_MASK) && has_more_data(conn, cdc))
+	if (unlikely(conn->shutdown == SHUTDOWN_MASK || conn->tx.closed_late) &&
+	    has_more_data(conn, cdc))
 		out->close_actions = smc_close_refuse_data(conn);
 	if (conn->state == SMC_CLOSE_ABORT_WAIT) {	/* ignore all but the end (R-ABT-03) */
 		if (cdc->state_flags & SMC_CDC_CLOSED)

@@ -36,6 +36,52 @@ static bool claim_free(struct smc_conn *conn)
 	return true;
 }
 
+/*
+ * The program has closed, and the connection ends before "closed" could be sent: abort it. A peer
+ * that has not ended it answers, and then does not write to the element any more.
+ */
+static void abort_delayed_close(struct smc_conn *conn, enum smc_close_event event,
+				struct smc_close_step *step)
+{
+	if (step->next != SMC_CLOSE_CLOSED)
+		return;
+	step->actions |= SMC_CLOSE_SEND_ABORT;
+	if (event != SMC_CLOSE_ABORT && event != SMC_CLOSE_TIMEOUT)
+		return;
+	step->next = SMC_CLOSE_ABORT_WAIT;
+	step->actions &= ~SMC_CLOSE_FREE;
+	smc_conn_start_timer(conn, jiffies + SMC_ABORT_TIMEOUT);
+}
+
+/*
+ * The connection ends, or the peer has closed: data that waits for the peer's window is lost. As
+ * over TCP, the program is told, or the peer if the program has closed.
+ */
+static void note_lost_data(struct smc_conn *conn, enum smc_close_event event,
+			   struct smc_close_step *step)
+{
+	if (event == SMC_CLOSE_CLOSE || conn->tx.ended)
+		return;
+	if (smc_close_is_delayed(conn))
+		abort_delayed_close(conn, event, step);
+	else if ((conn->tx.window_full || conn->tx.end_waits) &&
+		 (event == SMC_CLOSE_PEER_CLOSED || step->next == SMC_CLOSE_CLOSED ||
+		  step->next == SMC_CLOSE_ABORT_WAIT))
+		step->actions |= SMC_CLOSE_RESET;
+}
+
+/* The error that TCP would report. @error: 0 if the peer has closed without an abort */
+static int choose_error(const struct smc_conn *conn, int error)
+{
+	if (!error)
+		error = conn->shutdown & SEND_SHUTDOWN ? ECONNRESET : EPIPE;
+	/* As TCP in CLOSE_WAIT: the peer has sent all of its data */
+	if (error == ECONNRESET && (conn->state == SMC_CLOSE_APP_WAIT1 ||
+				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
+		error = EPIPE;
+	return error;
+}
+
 /**
  * smc_close_apply() - first half of an event
  * @conn: the connection
@@ -51,13 +97,12 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 {
 	struct smc_close_step step = smc_close_step(conn->state, event);
 	struct sock *sk = conn->sk;
-	u8 flags = get_state_flags(step.actions);
+	u8 flags;
 
 	lockdep_assert_held(&conn->lock);
-	/* As TCP in CLOSE_WAIT: the peer has sent all of its data */
-	if (error == ECONNRESET && (conn->state == SMC_CLOSE_APP_WAIT1 ||
-				    conn->state == SMC_CLOSE_APP_WAIT1_CLOSED))
-		error = EPIPE;
+	note_lost_data(conn, event, &step);
+	flags = get_state_flags(step.actions);
+	error = choose_error(conn, error);
 	if (step.actions & SMC_CLOSE_EOF)	/* paired with wait_or_finish() */
 		smp_store_release(&conn->shutdown, conn->shutdown | RCV_SHUTDOWN);
 	if (step.actions & SMC_CLOSE_NO_WRITE)
@@ -72,8 +117,6 @@ u8 smc_close_apply(struct smc_conn *conn, enum smc_close_event event, int error)
 			step.actions &= ~SENDS;
 			flags = 0;
 		}
-		if (flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED))
-			conn->tx.ended = true;
 	}
 	if (flags & SMC_CDC_ABORTED)
 		smc_conn_count(conn, SMC_STAT_ABORTS_SENT, 1);
@@ -161,13 +204,15 @@ void smc_close_abort(struct smc_conn *conn, enum smc_stat cause, int error)
 
 /*
  * As TCP in FIN_WAIT, reset the connection if the peer goes on to send after the program has shut
- * down both directions. conn->lock is held. Return: as smc_close_apply().
+ * down both directions, or has closed, and the peer could not be told yet. conn->lock is held.
+ * Return: as smc_close_apply().
  */
 u8 smc_close_refuse_data(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	/* In other states the program has not shut down both, or the peer has ended its stream */
-	if (conn->shutdown != SHUTDOWN_MASK || conn->state != SMC_CLOSE_PEER_WAIT1)
+	if (!smc_close_is_delayed(conn) &&
+	    (conn->shutdown != SHUTDOWN_MASK || conn->state != SMC_CLOSE_PEER_WAIT1))
 		return 0;
 	return smc_close_apply_abort(conn, SMC_STAT_ABORT_APP, ECONNRESET);
 }
@@ -359,7 +404,12 @@ void smc_conn_lost(struct smc_conn *conn)
  */
 void smc_conn_forgotten(struct smc_conn *conn)
 {
-	if (!smc_close_ended(READ_ONCE(conn->state)))
+	bool ended;
+
+	spin_lock_bh(&conn->lock);
+	ended = smc_close_ended(conn->state) && !smc_close_is_delayed(conn);
+	spin_unlock_bh(&conn->lock);
+	if (!ended)
 		smc_conn_lost(conn);
 }
 

@@ -5,6 +5,9 @@
 
 #include "conn.h"
 
+/* How long the peer may take to answer an abort, or to send one before or after its RST */
+#define SMC_ABORT_TIMEOUT	(2 * HZ)
+
 /*
  * Has the peer closed the connection, after it has read all that was written? Then nothing is lost
  * when its end goes. Any context.
@@ -12,6 +15,15 @@
 static inline bool smc_close_has_peer_left(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->rx_state_flags) & SMC_CDC_CLOSED && !smc_tx_outstanding(conn);
+}
+
+/*
+ * Has the program closed, and "closed" was not sent yet, because data that waits for the peer's
+ * window comes before it? conn->lock is held.
+ */
+static inline bool smc_close_is_delayed(const struct smc_conn *conn)
+{
+	return conn->tx.state_flags & SMC_CDC_CLOSED && !conn->tx.ended;
 }
 
 void smc_close_event(struct smc_conn *conn, enum smc_close_event event, int error);

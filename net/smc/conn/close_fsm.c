@@ -38,7 +38,10 @@
 	ON(TIMEOUT, CLOSED, SMC_CLOSE_SEND_ABORT | SMC_CLOSE_FREE),		\
 	ON(PEER_ABORTED, CLOSED, SMC_CLOSE_SEND_ABORT | SMC_CLOSE_FREE)
 
-/* This side has sent "closed" and may send no more: it stops waiting */
+/*
+ * This side has sent "closed" and may send no more: it stops waiting. If "closed" waits for data,
+ * smc_close_apply() aborts the connection instead.
+ */
 #define FINAL									\
 	ON(ABORT, CLOSED, SMC_CLOSE_FREE),					\
 	ON(TIMEOUT, CLOSED, SMC_CLOSE_FREE),					\
@@ -207,7 +210,10 @@ bool smc_close_both_done(enum smc_close_state state)
 	return states[state].tcp == TCP_CLOSE;
 }
 
-/* Has this side sent its final message, "closed" or "aborted"? The peer may be done as well. */
+/*
+ * Has this side sent its final message, "closed" or "aborted", or is it to follow the last data?
+ * The peer may be done as well.
+ */
 bool smc_close_ended(enum smc_close_state state)
 {
 	return states[state].ended;

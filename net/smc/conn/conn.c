@@ -274,8 +274,11 @@ int smc_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 		err = adjust_charge(conn);
 	if (err)
 		return err;
+	if (!conn->transport->buffered)
+		conn->tx.peer = conn->tx.ring;
 	conn->tx.prod = smc_cursor_start(&conn->tx.ring);
-	conn->tx.cons = conn->tx.prod;
+	conn->tx.peer_prod = smc_cursor_start(&conn->tx.peer);
+	conn->tx.cons = conn->tx.peer_prod;
 	smc_tx_choose_largest(conn);
 	smc_cdc_limit_held(conn);
 	return 0;

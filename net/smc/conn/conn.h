@@ -131,6 +131,10 @@ void smc_cdc_init(struct smc_conn *conn);
 void smc_cdc_stop_flush(struct smc_conn *conn);
 void smc_cdc_limit_held(struct smc_conn *conn);
 
+/* window.c */
+void smc_window_limit(struct smc_conn *conn, struct smc_cdc *cdc);
+bool smc_window_has_opened(const struct smc_conn *conn);
+
 /* unread.c */
 void smc_unread_init(struct smc_conn *conn);
 void smc_unread_watch(struct smc_conn *conn);
@@ -158,6 +162,7 @@ void smc_balance_exit(void);
 /* stall.c */
 void smc_stall_init(struct smc_conn *conn);
 void smc_stall_begin(struct smc_conn *conn);
+void smc_stall_of_window(struct smc_conn *conn);
 void smc_stall_follow_option(struct smc_conn *conn);
 
 /* rx.c */
@@ -239,7 +244,13 @@ static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
  */
 static inline u8 smc_conn_tcp_state(const struct smc_conn *conn)
 {
-	return READ_ONCE(conn->failed) ? TCP_CLOSE : smc_close_tcp_state(READ_ONCE(conn->state));
+	u8 state = READ_ONCE(conn->state), tcp = smc_close_tcp_state(state);
+
+	if (READ_ONCE(conn->failed))
+		return TCP_CLOSE;
+	if (tcp == TCP_CLOSE && READ_ONCE(conn->tx.end_waits))
+		return state == SMC_CLOSE_PEER_WAIT2 ? TCP_CLOSING : TCP_LAST_ACK;
+	return tcp;
 }
 
 /* Is the peer or the path to it gone? Then the kworker of the socket ends it. Any context. */

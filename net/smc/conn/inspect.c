@@ -31,7 +31,7 @@ static void copy_info(const struct smc_conn *conn, struct smc_conn_info *out)
 	out->token = conn->token;
 	out->rx_bytes = conn->rx.buffer_bytes;
 	out->rx_largest = conn->rx.may_move ? conn->rx.largest : conn->rx.buffer_bytes;
-	out->tx_bytes = conn->tx.buffer_bytes;
+	out->tx_bytes = conn->transport->buffered ? conn->tx.peer.end : conn->tx.buffer_bytes;
 	out->rx_produced = conn->rx.prod;
 	out->rx_consumed = conn->tx.cons;
 	out->tx_produced = conn->tx.prod;

@@ -73,6 +73,7 @@ static void set_writer_ring(struct smc_conn_tx *tx, const struct smc_ring_memory
 	tx->base = to->base;
 	WRITE_ONCE(tx->consumed, passed);	/* before the size, for a program that polls */
 	WRITE_ONCE(tx->ring.end, to->ring.end);
+	tx->peer = tx->ring;
 	WRITE_ONCE(tx->buffer_bytes, to->bytes);
 	tx->prod = make_cursor(&tx->ring, tx->produced - start);
 	tx->cons = make_cursor(&tx->ring, passed - start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TCP_USER_TIMEOUT: a program has found no space, and the peer reads nothing for that time. TCP
- * ends a connection whose window is closed for so long, and so does this end. Unread data alone is
- * no reason, as over TCP.
+ * TCP_USER_TIMEOUT: a program has found no space, or its data waits for the peer's window, and the
+ * peer reads nothing for that time. TCP ends a connection whose window is closed for so long, and
+ * so does this end. Unread data alone is no reason, as over TCP.
  */
 
 #include <net/inet_connection_sock.h>
@@ -21,12 +21,14 @@ static unsigned long get_user_timeout(const struct smc_conn *conn)
 	return msecs_to_jiffies(READ_ONCE(inet_csk(conn->sk)->icsk_user_timeout));
 }
 
-/* Does a call wait for space, or has the last one found none? */
+/* Does data wait, or a call for space, or has the last call found none? */
 static bool is_stalled(const struct smc_conn *conn)
 {
 	const struct smc_conn_tx *tx = &conn->tx;
 
 	lockdep_assert_held(&conn->lock);
+	if (tx->window_full || tx->end_waits)
+		return !conn->freeing && !conn->failed && !tx->ended;
 	if (conn->freeing || conn->released || tx->refused || conn->shutdown & SEND_SHUTDOWN ||
 	    smc_tx_has_space(conn))
 		return false;
@@ -41,7 +43,9 @@ static unsigned long choose_later(unsigned long a, unsigned long b)
 /* An earlier wait may have started the timer: the program has written since, or the peer read */
 static unsigned long get_stall_begin(const struct smc_conn_tx *tx)
 {
-	return choose_later(tx->stall_begin, choose_later(tx->last, tx->last_consumed));
+	unsigned long begin = choose_later(tx->stall_begin, tx->last_consumed);
+
+	return tx->window_full || tx->end_waits ? begin : choose_later(begin, tx->last);
 }
 
 static void start_stall_timer(struct smc_conn *conn, unsigned long expires)
@@ -105,6 +109,14 @@ void smc_stall_init(struct smc_conn *conn)
 	timer_setup(&conn->tx.stall, handle_stall_timer, 0);
 }
 
+static void begin_stall(struct smc_conn *conn, unsigned long timeout)
+{
+	conn->tx.stall_begin = jiffies;
+	conn->tx.stall_asked = false;
+	if (timeout && !timer_pending(&conn->tx.stall))
+		start_stall_timer(conn, jiffies + timeout);
+}
+
 /* A call has found no space. The connection is active; the socket lock is held. Does not sleep. */
 void smc_stall_begin(struct smc_conn *conn)
 {
@@ -113,12 +125,16 @@ void smc_stall_begin(struct smc_conn *conn)
 	if (likely(!timeout))
 		return;
 	spin_lock_bh(&conn->lock);
-	if (!conn->freeing && !timer_pending(&conn->tx.stall)) {
-		conn->tx.stall_begin = jiffies;
-		conn->tx.stall_asked = false;
-		start_stall_timer(conn, jiffies + timeout);
-	}
+	if (!conn->freeing && !timer_pending(&conn->tx.stall))
+		begin_stall(conn, timeout);
 	spin_unlock_bh(&conn->lock);
+}
+
+/* From now on data waits for the peer's window. conn->lock is held; it is not being freed. */
+void smc_stall_of_window(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	begin_stall(conn, get_user_timeout(conn));
 }
 
 /*

@@ -110,6 +110,7 @@ struct smc_conn_rx {
  * @buffer_bytes: size of its element, as announced
  * @base: address of offset 0
  * @ring: its bounds
+ * @peer: bounds of the peer's ring; over SMC-D those of @ring
  * @most: size up to which this end may make the ring grow while the peer reads; constant
  * @largest: the same while the peer reads nothing; written under the socket lock
  * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
@@ -124,7 +125,13 @@ struct smc_conn_rx {
  * @consumed: bytes the peer has consumed; written under conn->lock
  * @seen: @produced when a kworker last looked whether the ring is idle
  * @last_consumed: jiffies when the peer has consumed data last; conn->lock
- * @cons: @consumed as a cursor: the last one accepted
+ * @cons: @consumed as a cursor of the peer's ring: the last one accepted
+ * @announced: bytes announced to the peer, if the transport is buffered; conn->lock
+ * @peer_prod: @announced as a cursor of the peer's ring; conn->lock
+ * @window_full: the last message could not announce all data, because the peer's ring had no space
+ *	for it, see conn/window.c; conn->lock
+ * @end_waits: "sending done" or "closed" waits for such data; written under conn->lock
+ * @closed_late: "closed" had to wait; conn->lock
  * @waiting: a call or a program waits for smc_tx_writable(), or has done so and got nothing yet
  * @waiters: number of calls that wait for space; written under the socket lock
  * @full_at: @produced when a call has found no space; written under the socket lock
@@ -159,6 +166,7 @@ struct smc_conn_tx {
 	u32 largest;
 	u8 *base;
 	struct smc_ring ring;
+	struct smc_ring peer;
 	bool stuck;
 	bool cramped;
 	bool unread;
@@ -170,6 +178,11 @@ struct smc_conn_tx {
 	u32 seen;
 	unsigned long last_consumed;
 	struct smc_cursor cons;
+	u32 announced;
+	struct smc_cursor peer_prod;
+	bool window_full;
+	bool end_waits;
+	bool closed_late;
 	bool waiting;
 	u32 waiters;
 	u32 full_at;

@@ -154,7 +154,8 @@ struct smc_group_memory {
  * @peer_dmb_token: the peer's DMB (SMC-D)
  * @link: link on which data is sent (SMC-R)
  * @send_buffer: bytes of the send buffer; 0 if data is written directly to the peer's ring
- * @tx_sent: everything before this position was passed to the device
+ * @tx_announced: the producer cursor that the peer was sent last
+ * @tx_sent: everything before this position of the send buffer was passed to the device
  * @tx_done: everything before this position is in the peer's ring, as far as this end knows
  */
 struct smc_conn_ends {
@@ -162,6 +163,7 @@ struct smc_conn_ends {
 	u64 peer_dmb_token;
 	struct smc_link_info link;
 	u32 send_buffer;
+	struct smc_cursor tx_announced;
 	struct smc_cursor tx_sent;
 	struct smc_cursor tx_done;
 };
@@ -201,6 +203,8 @@ struct smc_tx_progress {
  * @synchronous: the peer has processed control data when cdc_kick returns, so later control data
  *	cannot overwrite it
  * @sparing: control data costs as much as moving many KiB, so less of it is sent
+ * @buffered: the program's data goes to a send buffer of this end, and from there to the peer's
+ *	ring, see conn/window.c
  *
  * @candidates: List the devices that can carry the connection whose TCP socket is @tcp, at most as
  *	many as fit, each with a reference. May sleep.
@@ -242,8 +246,9 @@ struct smc_tx_progress {
  *	version 2 also whether the link is direct, and in the Confirm the list of GIDs. All other
  *	fields are set.
  * @conn_attach: Attach the peer's element, so that it can be written; set tx.ring, and tx.base if
- *	the CPU can copy to it. The peer's values are not trusted. May sleep. Returns 0, -ECONNRESET
- *	if the peer has already released the element, or another negative errno.
+ *	the CPU can copy to it; with @buffered tx.peer, too. The peer's values are not trusted. May
+ *	sleep. Returns 0, -ECONNRESET if the peer has already released the element, or another
+ *	negative errno.
  * @conn_settle: The last CLC message was exchanged: the client has sent its Confirm, the server has
  *	received it. Verify the link; for first contact of SMC-R by CONFIRM LINK. May sleep. Returns
  *	0, -EINPROGRESS or another negative errno. NULL if there is nothing to verify.
@@ -290,6 +295,7 @@ struct smc_transport {
 	enum smc_mode mode;
 	bool synchronous;
 	bool sparing;
+	bool buffered;
 
 	void (*candidates)(struct net *net, const struct sock *tcp, struct smc_candidates *out);
 	void (*candidate_put)(struct smc_candidate *candidate);

@@ -302,6 +302,7 @@ static void d_conn_ends(const struct smc_conn *conn, struct smc_conn_ends *out)
 	memset(out, 0, sizeof(*out));
 	out->dmb_token = el->dmb.token;
 	out->peer_dmb_token = el->peer_token;
+	out->tx_announced = conn->tx.prod;
 	out->tx_sent = conn->tx.prod;
 	out->tx_done = conn->tx.prod;
 }

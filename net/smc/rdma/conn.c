@@ -505,14 +505,15 @@ static int take_ring(struct smcr_conn *rc, u32 bytes)
 
 	if (err)
 		return err;
-	smc_conn_count_size(conn, SMC_STAT_TX_BUFFER, bytes);
-	smc_conn_count(conn, SMC_STAT_TX_USED, bytes);
+	conn->tx.base = rc->ring->base;
+	conn->tx.buffer_bytes = rc->ring->bytes;
+	conn->tx.ring = (struct smc_ring){ .end = rc->ring->bytes };
+	smc_conn_count_size(conn, SMC_STAT_TX_BUFFER, conn->tx.buffer_bytes);
+	smc_conn_count(conn, SMC_STAT_TX_USED, conn->tx.buffer_bytes);
 	rc->bounds.first = rc->rg->eye_catcher ? EYE_CATCHER_BYTES : 0;
 	rc->bounds.end = bytes;
 	rc->sent = smc_cursor_start(&rc->bounds);
-	conn->tx.base = rc->ring->base;
-	conn->tx.buffer_bytes = bytes;
-	conn->tx.ring = rc->bounds;
+	conn->tx.peer = rc->bounds;
 	return 0;
 }
 
@@ -629,8 +630,8 @@ void smcr_conn_use_eye_catcher(struct smcr_conn *rc)
 	conn->rx.cons = conn->rx.prod;
 	rc->bounds.first = EYE_CATCHER_BYTES;
 	rc->sent = smc_cursor_start(&rc->bounds);
-	conn->tx.ring = rc->bounds;
-	conn->tx.prod = rc->sent;
+	conn->tx.peer = rc->bounds;
+	conn->tx.peer_prod = rc->sent;
 	conn->tx.cons = rc->sent;
 	spin_unlock_bh(&conn->lock);
 }
@@ -670,7 +671,7 @@ void smcr_conn_close(struct smc_conn *conn)
 	struct smcr_conn *rc = conn->priv;
 
 	unlist(rc);
-	smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)rc->bounds.end);
+	smc_conn_count(conn, SMC_STAT_TX_USED, -(s64)conn->tx.buffer_bytes);
 	smcr_conn_unuse(rc);
 	wait_for_completion(&rc->unused);
 	if (rc->link)	/* without users, the connection is not moved any more */

@@ -37,12 +37,14 @@ struct smcr_send_ring;
  * @link: link on which it sends; set under smcr_group.lock, changed under smc_conn.lock and the
  *	send_lock of both links. Its send_lock protects the fields below while data is exchanged
  * @ring: send ring; a server may reserve it before the peer's element is known
- * @bounds: bounds of the peer's ring, and of the used part of @ring
+ * @bounds: bounds of the peer's ring
  * @rkey: key of the peer's RMB on @link
  * @peer_addr: address of the peer's element on @link
  * @peer_offset: offset of that element in its RMB; constant
- * @sent: everything before this position was posted to the device
- * @written: number of bytes before @sent, modulo 2^32
+ * @sent: everything before this position of the peer's ring was posted to the device
+ * @written: number of bytes before @sent, modulo 2^32. Byte n of the stream is at offset n modulo
+ *	the size of @ring
+ * @announced: number of bytes that @cdc announces, modulo 2^32
  * @acked: number of bytes that the peer's adapter has confirmed, modulo 2^32
  * @tx_seqno: number of the last control message posted
  * @acked_seqno: number of the last control message that the peer's adapter has confirmed
@@ -82,6 +84,7 @@ struct smcr_conn {
 	u64 peer_offset;
 	struct smc_cursor sent;
 	u32 written;
+	u32 announced;
 	u32 acked;
 	u32 reported;
 	u16 tx_seqno;

@@ -18,6 +18,7 @@ static const struct smc_transport transport = {
 	.owner		= THIS_MODULE,
 	.mode		= SMC_MODE_R,
 	.sparing	= true,
+	.buffered	= true,
 	.candidates	= smcr_gid_candidates,
 	.candidate_put	= smcr_gid_candidate_put,
 	.reaches	= smcr_route_reaches,

@@ -107,33 +107,47 @@ static void prepare_long(struct smcr_link *link, struct smcr_send_slot *slot,
 	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
 }
 
-/* RDMA writes of the data before the cursor @end. Return: number of writes */
-static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *slot,
-				   struct smc_cursor end, struct ib_rdma_wr *wr,
-				   struct ib_sge *sge)
+/* @bytes of the send ring, from byte @from of the stream on. Return: number of parts */
+static unsigned int prepare_source(struct smcr_conn *rc, u32 from, u32 bytes, struct ib_sge *sge)
 {
-	u32 bytes = smc_cursor_span(rc->sent, end, &rc->bounds);
+	const struct smc_ring ring = { .end = rc->ring->bytes };
+	const struct smc_cursor at = { .count = from % rc->ring->bytes };
 	struct smcr_link *link = rc->link;
 	u64 dma = rc->ring->dma[smcr_link_index(link)];
-	struct smc_ring_part part[2];
+	struct smc_ring_part part[SMCR_SEND_SGES];
 	unsigned int i, parts;
 
-	rc->written += bytes;
-	parts = smc_ring_split(&rc->bounds, rc->sent, bytes, part);
+	parts = smc_ring_split(&ring, at, bytes, part);
 	for (i = 0; i < parts; i++) {
-		memset(&wr[i], 0, sizeof(wr[i]));
 		sge[i].addr = dma + part[i].offset;
 		sge[i].length = part[i].len;
 		sge[i].lkey = link->pd->local_dma_lkey;
-		wr[i].wr.wr_cqe = &slot->cqe;
-		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
-		wr[i].wr.sg_list = &sge[i];
-		wr[i].wr.num_sge = 1;
-		wr[i].remote_addr = rc->peer_addr + part[i].offset;
-		wr[i].rkey = rc->rkey;
 		ib_dma_sync_single_for_device(link->qp->device, sge[i].addr, part[i].len,
 					      DMA_TO_DEVICE);
 	}
+	return parts;
+}
+
+/* RDMA writes of the next @bytes, at most the size of the peer's ring. Return: number of writes */
+static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *slot, u32 bytes,
+				   struct ib_rdma_wr *wr, struct ib_sge *sge)
+{
+	struct smc_ring_part part[2];
+	unsigned int i, parts;
+
+	parts = smc_ring_split(&rc->bounds, rc->sent, bytes, part);
+	for (i = 0; i < parts; i++) {
+		memset(&wr[i], 0, sizeof(wr[i]));
+		wr[i].wr.wr_cqe = &slot->cqe;
+		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
+		wr[i].wr.sg_list = sge;
+		wr[i].wr.num_sge = prepare_source(rc, rc->written, part[i].len, sge);
+		wr[i].remote_addr = rc->peer_addr + part[i].offset;
+		wr[i].rkey = rc->rkey;
+		sge += wr[i].wr.num_sge;
+		rc->written += part[i].len;
+	}
+	rc->sent = smc_cursor_advance(rc->sent, bytes, &rc->bounds);
 	return parts;
 }
 
@@ -162,16 +176,17 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 	struct smcr_link *link = rc->link;
 	struct ib_rdma_wr write[2];
 	struct ib_send_wr message;
-	struct ib_sge sge[3];
+	struct ib_sge sge[2 * SMCR_SEND_SGES], message_sge;
 	unsigned int writes;
 
 	rc->cdc.seqno = ++rc->tx_seqno;
-	if (rc->withdrawn)
+	if (rc->withdrawn) {
 		rc->cdc.producer = rc->sent;
-	writes = prepare_writes(rc, slot, rc->cdc.producer, write, sge);
-	rc->sent = rc->cdc.producer;
+		rc->announced = rc->written;
+	}
+	writes = prepare_writes(rc, slot, rc->announced - rc->written, write, sge);
 	smc_cdc_build(&rc->cdc, link->slot_bytes + slot_offset(link, slot), SMC_CDC_LEN);
-	prepare_message(link, slot, &message, &sge[2], SMC_CDC_LEN);
+	prepare_message(link, slot, &message, &message_sge, SMC_CDC_LEN);
 	set_signal(link, &message, needs_report(rc));
 	if (message.send_flags & IB_SEND_SIGNALED) {
 		rc->reported = rc->written;
@@ -254,6 +269,20 @@ static struct smcr_link *lock_link(struct smcr_conn *rc)
 	}
 }
 
+/*
+ * The peer reports bytes as read that are announced, but not written yet: they wait for a slot.
+ * They need not be written, and the program may overwrite them now.
+ */
+static void skip_consumed(struct smcr_conn *rc, u32 consumed)
+{
+	s32 bytes = consumed - rc->written;
+
+	if (likely(bytes <= 0))
+		return;
+	rc->sent = smc_cursor_advance(rc->sent, bytes, &rc->bounds);
+	rc->written = consumed;
+}
+
 /**
  * smcr_link_post_cdc() - send control data behind all data that it announces
  * @rc: an attached connection
@@ -267,7 +296,9 @@ void smcr_link_post_cdc(struct smcr_conn *rc, const struct smc_cdc *cdc)
 
 	if (rc->stopped)
 		goto unlock;
+	skip_consumed(rc, rc->conn->tx.consumed);
 	rc->cdc = *cdc;
+	rc->announced = rc->conn->tx.announced;
 	rc->has_cdc = true;
 	/* On a link that is down, @cdc waits until the connection is moved or lost */
 	if (rc->is_waiting || link->state != SMCR_LINK_ACTIVE)
@@ -319,10 +350,22 @@ static u32 count_confirmed(const struct smcr_conn *rc, u32 consumed)
 	return max(bytes, 0);
 }
 
+/* The position @at as a cursor of the send ring. smc_conn.lock is held. */
+static struct smc_cursor find_in_ring(const struct smcr_conn *rc, u32 at)
+{
+	const struct smc_conn_tx *tx = &rc->conn->tx;
+	u64 bytes = tx->total - (tx->produced - at);	/* all before it; @at is modulo 2^32 */
+
+	return (struct smc_cursor){
+		.wrap = bytes >> ilog2(rc->ring->bytes),
+		.count = at % rc->ring->bytes,
+	};
+}
+
 /**
  * smcr_link_progress() - positions of sent and confirmed data, for monitoring
  * @rc: an attached connection
- * @out: result: tx_sent and tx_done
+ * @out: result: tx_announced, tx_sent and tx_done
  *
  * smc_conn.lock is held. Does not sleep.
  */
@@ -333,9 +376,9 @@ void smcr_link_progress(struct smcr_conn *rc, struct smc_conn_ends *out)
 
 	lockdep_assert_held(&rc->conn->lock);
 	link = lock_link(rc);
-	out->tx_sent = rc->sent;
-	out->tx_done = smc_cursor_advance(tx->cons, count_confirmed(rc, tx->consumed),
-					  &rc->bounds);
+	out->tx_announced = rc->sent;
+	out->tx_sent = find_in_ring(rc, rc->written);
+	out->tx_done = find_in_ring(rc, tx->consumed + count_confirmed(rc, tx->consumed));
 	spin_unlock_bh(&link->send_lock);
 }
 

@@ -130,6 +130,14 @@ static bool has_peer_left(const struct smc_conn *conn)
 	       (!error || error == EPIPE || error == ECONNRESET);
 }
 
+/* Have both sides ended their streams, and has this end been able to say so? */
+static bool have_both_finished(const struct smc_conn *conn)
+{
+	/* Paired with smc_close_apply(): restore_conn_error() sees @failed if the state does */
+	return smc_close_both_done(smp_load_acquire(&conn->state)) &&
+	       !READ_ONCE(conn->tx.end_waits);
+}
+
 /*
  * TCP reports an event: has the SMC connection ended before, or has its peer? Then the error that
  * TCP has set is taken back. Any context.
@@ -138,9 +146,7 @@ bool smc_close_is_over(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
 
-	/* Paired with smc_close_apply(): restore_conn_error() sees @failed if the state does */
-	if (!smc_close_both_done(smp_load_acquire(&conn->state)) && !READ_ONCE(conn->failed) &&
-	    !has_peer_left(conn))
+	if (!have_both_finished(conn) && !READ_ONCE(conn->failed) && !has_peer_left(conn))
 		return false;
 	if (READ_ONCE(conn->sk->sk_err))
 		restore_conn_error(conn);
@@ -176,6 +182,11 @@ static void end_waiting_sock(struct smc_sock *smc)
 	detach_closed_sock(smc);
 }
 
+static bool is_tcp_reset(const struct sock *sk)
+{
+	return sk->sk_state == TCP_CLOSE && READ_ONCE(sk->sk_err);
+}
+
 /*
  * The program has closed the connection. When the peer resets TCP, its final message for the SMC
  * connection may be in flight (R-ABT-13), and the peer writes no more data. Otherwise the peer has
@@ -188,7 +199,7 @@ static void check_waiting_sock(struct smc_sock *smc)
 
 	if (!READ_ONCE(smc->conn.transport))
 		end_waiting_sock(smc);
-	else if (sk->sk_state == TCP_CLOSE && READ_ONCE(sk->sk_err))
+	else if (is_tcp_reset(sk))
 		smc_conn_limit_timer(&smc->conn, jiffies + SMC_ABORT_TIMEOUT);
 }
 
@@ -223,7 +234,7 @@ static bool is_abort_due(const struct smc_conn *conn)
 {
 	const struct sock *sk = conn->sk;
 
-	if (smc_close_both_done(READ_ONCE(conn->state)) && !READ_ONCE(conn->failed))
+	if (have_both_finished(conn) && !READ_ONCE(conn->failed))
 		return false;
 	return smc_rx_available(conn) || (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
 }
@@ -257,6 +268,8 @@ static unsigned long choose_wait_time(const struct smc_conn *conn)
 		return ATTACHED_TIMEOUT;
 	if (conn->sk->sk_state == TCP_CLOSE)	/* as check_waiting_sock() */
 		return SMC_ABORT_TIMEOUT;
+	if (smc_close_is_delayed(conn))
+		return smc_conn_fin_timeout(conn);
 	if (linger)	/* below 0: TCP waits until the peer's host has all data */
 		return max(linger, SMC_ABORT_TIMEOUT);
 	return smc_conn_fin_timeout(conn);
@@ -282,10 +295,34 @@ static bool wait_longer(struct smc_sock *smc)
 	return longer;
 }
 
-/* The timer of a connection that waits without its sock has expired. Softirq. */
+/*
+ * The program has closed the connection while data waited for the peer's window. As TCP in
+ * FIN_WAIT1, wait as long as the peer reads, and its host does not reset TCP; then once more.
+ */
+static bool wait_for_reader(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	unsigned long end;
+	bool longer;
+
+	spin_lock_bh(&conn->lock);
+	end = conn->tx.last_consumed + smc_conn_fin_timeout(conn);
+	longer = !conn->freeing && conn->state != SMC_CLOSE_ABORT_WAIT && conn->tx.closed_late &&
+		 !smc->has_waited && !is_tcp_reset(conn->sk) && time_before(jiffies, end);
+	if (longer) {
+		smc->has_waited = !smc_close_is_delayed(conn);
+		smc_conn_start_timer(conn, end);
+	}
+	spin_unlock_bh(&conn->lock);
+	return longer;
+}
+
+/* The timer of a connection that waits for its peer has expired. Softirq. */
 void smc_close_handle_timer(struct smc_sock *smc)
 {
-	if (!wait_longer(smc))
+	bool has_sock = smc_sock_state(smc) == SMC_SOCK_WAITING;
+
+	if (!(has_sock ? wait_for_reader(smc) : wait_longer(smc)))
 		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
 }
 

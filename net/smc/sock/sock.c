@@ -302,8 +302,6 @@ static void handle_sock_timer(struct timer_list *timer)
 		smc_accept_end_deferral(smc);
 		break;
 	case SMC_SOCK_WAITING:
-		smc_close_event(&smc->conn, SMC_CLOSE_TIMEOUT, ETIMEDOUT);
-		break;
 	case SMC_SOCK_ORPHANED:
 		smc_close_handle_timer(smc);
 		break;

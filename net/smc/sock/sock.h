@@ -129,9 +129,6 @@ struct smc_sock {
 	struct rcu_head rcu;
 };
 
-/* How long the peer may take to answer an abort, or to send one before or after its RST */
-#define SMC_ABORT_TIMEOUT	(2 * HZ)
-
 static inline struct smc_sock *smc_sock_of(const struct smc_conn *conn)
 {
 	return container_of(conn, struct smc_sock, conn);
