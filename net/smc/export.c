@@ -36,6 +36,7 @@ EXPORT_SYMBOL_GPL(smc_buffer_take);
 EXPORT_SYMBOL_GPL(smc_buffer_take_exactly);
 EXPORT_SYMBOL_GPL(smc_buffer_give);
 EXPORT_SYMBOL_GPL(smc_buffer_charge);
+EXPORT_SYMBOL_GPL(smc_buffer_charge_most);
 EXPORT_SYMBOL_GPL(smc_buffer_uncharge);
 EXPORT_SYMBOL_GPL(smc_object_counts);
 EXPORT_SYMBOL_GPL(smc_net);

@@ -153,14 +153,48 @@ static int await_announcement(struct smcr_conn *rc)
 	return err;
 }
 
-static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 bytes)
+/*
+ * The size of the send ring for an element of the peer: that of the element, or what the program
+ * has chosen with SO_SNDBUF, if that is more and the limits allow it. The kernel has doubled the
+ * value.
+ */
+static u32 choose_ring_size(const struct smcr_conn *rc, u32 element)
 {
+	const struct sock *sk = rc->conn->sk;
+	u32 chosen = rounddown_pow_of_two(clamp(sk->sk_sndbuf, 1, SMCR_SEND_RING_MAX));
+
+	if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK) || chosen <= element)
+		return element;
+	return max(smc_buffer_offer(rc->rg->share, chosen), element);
+}
+
+/* Return: the size that was charged, from @element to @bytes; 0 if the cgroup has no room */
+static u32 charge_ring(struct smc_conn *conn, u32 element, u32 bytes)
+{
+	if (bytes > element) {
+		bytes = smc_buffer_charge_most(conn, bytes);
+		if (bytes >= element)
+			return bytes;
+		smc_buffer_uncharge(conn, bytes);
+	}
+	return smc_buffer_charge(conn, element) ? 0 : element;
+}
+
+/* A ring for an element. If there is no memory for what the program has chosen, it is smaller. */
+static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 element)
+{
+	u32 bytes = charge_ring(rc->conn, element, choose_ring_size(rc, element));
 	struct smcr_send_ring *ring;
 	bool fresh;
 
-	if (smc_buffer_charge(rc->conn, bytes))
+	if (!bytes)
 		return ERR_PTR(-ENOMEM);
 	ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
+	while (IS_ERR(ring) && bytes > element) {
+		bytes /= 2;
+		smc_buffer_uncharge(rc->conn, bytes);
+		ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
+	}
 	if (IS_ERR(ring))
 		smc_buffer_uncharge(rc->conn, bytes);
 	else
@@ -176,12 +210,12 @@ static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 bytes)
  */
 static int reserve_ring(struct smcr_conn *rc)
 {
-	u32 bytes = READ_ONCE(rc->rg->largest_ring);
+	u32 element = READ_ONCE(rc->rg->largest_element);
 	struct smcr_send_ring *ring;
 
-	if (rc->rg->role == SMC_CLIENT || !bytes)
+	if (rc->rg->role == SMC_CLIENT || !element)
 		return 0;
-	ring = get_ring(rc, bytes);
+	ring = get_ring(rc, element);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	rc->ring = ring;
@@ -480,22 +514,29 @@ static int find_rtoken(struct smcr_group *rg, const struct smc_clc_rdma_end *end
 	return err ? err : smcr_rtoken_add(*link, end->rkey, end->rmb_addr);
 }
 
-/* A ring of this size, if there is memory; otherwise part of the reserved one, if that is larger */
-static int choose_ring(struct smcr_conn *rc, u32 bytes)
+/* A ring for an element of this size, if there is memory; else the reserved one, if that does */
+static int choose_ring(struct smcr_conn *rc, u32 element)
 {
 	struct smcr_send_ring *ring;
 
-	if (rc->ring && rc->ring->bytes == bytes)
+	if (rc->ring && rc->ring->bytes == choose_ring_size(rc, element))
 		return 0;
-	ring = get_ring(rc, bytes);
+	ring = get_ring(rc, element);
 	if (IS_ERR(ring))
-		return rc->ring && rc->ring->bytes > bytes ? 0 : PTR_ERR(ring);
+		return rc->ring && rc->ring->bytes >= element ? 0 : PTR_ERR(ring);
 	if (rc->ring) {
 		smc_buffer_uncharge(rc->conn, rc->ring->bytes);
 		smcr_send_ring_release(rc->ring);
 	}
 	rc->ring = ring;
 	return 0;
+}
+
+static void note_element_size(struct smcr_group *rg, u32 bytes)
+{
+	spin_lock_bh(&rg->lock);
+	WRITE_ONCE(rg->largest_element, max(rg->largest_element, bytes));
+	spin_unlock_bh(&rg->lock);
 }
 
 static int take_ring(struct smcr_conn *rc, u32 bytes)
@@ -505,6 +546,7 @@ static int take_ring(struct smcr_conn *rc, u32 bytes)
 
 	if (err)
 		return err;
+	note_element_size(rc->rg, bytes);
 	conn->tx.base = rc->ring->base;
 	conn->tx.buffer_bytes = rc->ring->bytes;
 	conn->tx.ring = (struct smc_ring){ .end = rc->ring->bytes };
@@ -524,6 +566,9 @@ static int enter_link(struct smcr_conn *rc, struct smcr_link *link,
 	struct smcr_group *rg = rc->rg;
 	int err = 0;
 
+	/* A ring that the program has chosen may be larger than what the device can map */
+	if (!rc->ring->mapped[smcr_link_index(link)])
+		return -ENOLINK;
 	spin_lock_bh(&rg->lock);
 	if (rg->settled && smcr_group_find_link(rg, end) != link)
 		err = -ENOLINK;

@@ -64,6 +64,17 @@ static size_t largest(const struct smcr_group *rg)
 	return bytes;
 }
 
+/* Can the devices of all links map a send ring of this size? */
+static bool can_map(const struct smcr_group *rg, u32 bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMCR_LINKS; i++)
+		if (needs_registration(&rg->links[i]) && bytes > most_mapped(ibdev(&rg->links[i])))
+			return false;
+	return true;
+}
+
 /* Choose key and address; register_now() passes them to the device */
 static int prepare(struct smcr_link *link, struct smcr_rmb *rmb)
 {
@@ -152,7 +163,7 @@ static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 }
 
 /**
- * smcr_memory_register() - register all RMBs of the group with a link, and map all send rings
+ * smcr_memory_register() - register all RMBs of the group with a link, and map the send rings
  * @link: a forming link; before RTS only the keys are chosen
  *
  * May sleep.
@@ -170,7 +181,8 @@ int smcr_memory_register(struct smcr_link *link)
 	list_for_each_entry(rmb, &rg->rmbs, list)
 		err = err ?: register_patiently(link, rmb);
 	list_for_each_entry(ring, &rg->rings, list)
-		err = err ?: map_ring(link, ring);
+		if (ring->bytes <= SMC_BUFFER_MAX || ring->bytes <= most_mapped(ibdev(link)))
+			err = err ?: map_ring(link, ring);
 	mutex_unlock(&rg->memory_lock);
 	return err;
 }
@@ -629,7 +641,7 @@ static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes)
 		return ERR_PTR(-ENOBUFS);
 	ring = kzalloc(sizeof(*ring), GFP_KERNEL);
 	if (ring)
-		ring->base = alloc(bytes, 0);
+		ring->base = alloc(bytes, bytes > SMC_BUFFER_MAX ? __GFP_NORETRY : 0);
 	if (!ring || !ring->base) {
 		kfree(ring);
 		smc_buffer_give(share, bytes);
@@ -668,6 +680,23 @@ static void drop_rings(struct smcr_group *rg, unsigned long age)
 	}
 }
 
+/* A new ring, which is in use. If memory is short, it takes the place of unused ones. */
+static struct smcr_send_ring *add_ring(struct smcr_group *rg, u32 bytes)
+{
+	struct smcr_send_ring *ring = create_ring(rg->share, bytes);
+
+	if (IS_ERR(ring) && bytes <= SMC_BUFFER_MAX) {
+		drop_rings(rg, 0);
+		ring = create_ring(rg->share, bytes);
+	}
+	if (IS_ERR(ring))
+		return ring;
+	__set_bit(0, &ring->used);
+	list_add(&ring->list, &rg->rings);
+	WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
+	return ring;
+}
+
 /* Map the ring for the device of each link */
 static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 {
@@ -683,7 +712,7 @@ static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 /**
  * smcr_send_ring_take() - get a send ring
  * @rg: the group
- * @bytes: its size, that of an element which the peer has or had
+ * @bytes: its size, a power of two, at most SMCR_SEND_RING_MAX
  * @fresh: result: the ring is new
  *
  * May sleep.
@@ -697,22 +726,17 @@ struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, boo
 
 	*fresh = false;
 	mutex_lock(&rg->memory_lock);
+	ring = ERR_PTR(-ENOMEM);
+	if (!can_map(rg, bytes))
+		goto unlock;
 	list_for_each_entry(ring, &rg->rings, list)
 		if (ring->bytes == bytes && !test_and_set_bit_lock(0, &ring->used))
 			goto map;
 
-	ring = create_ring(rg->share, bytes);
-	if (IS_ERR(ring)) {
-		drop_rings(rg, 0);
-		ring = create_ring(rg->share, bytes);
-	}
+	ring = add_ring(rg, bytes);
 	if (IS_ERR(ring))
 		goto unlock;
-	WRITE_ONCE(rg->largest_ring, max(rg->largest_ring, bytes));
 	*fresh = true;
-	__set_bit(0, &ring->used);
-	list_add(&ring->list, &rg->rings);
-	WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
 map:
 	err = map_everywhere(rg, ring);
 	if (err) {

@@ -22,6 +22,7 @@ struct smcr_link;
 
 #define SMCR_LINKS		3	/* two, and one more while one is replaced */
 #define SMCR_RMB_ELEMENTS	64	/* at most, see smcr_rmb_take() */
+#define SMCR_SEND_RING_MAX	SZ_4M
 
 /**
  * struct smcr_registration - an RMB as one link knows it
@@ -88,7 +89,7 @@ struct smcr_rmb {
 };
 
 /**
- * struct smcr_send_ring - memory to send from, of the size of the peer's element
+ * struct smcr_send_ring - memory to send from
  * @list: node in smcr_group.rings
  * @bytes: size
  * @base: the memory

@@ -18,8 +18,10 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 SECONDS = 60
+SO_SNDBUFFORCE = 32
 WORD = struct.Struct('!cII')    # what to do, bytes, seed
 
 
@@ -70,6 +72,18 @@ def serve_echo(conn, _size, _seed):
         conn.sendall(part)
 
 
+DIGESTS = []    # what the connections of serve_late brought
+
+
+def serve_late(conn, _size, _seed):
+    time.sleep(0.3)
+    DIGESTS.append(hashlib.sha256(receive_all(conn)).digest())
+
+
+def serve_digest(conn, _size, _seed):
+    conn.sendall(DIGESTS.pop() if DIGESTS else bytes(32))
+
+
 def serve_until_end(conn, _size, _seed):
     conn.sendall(hashlib.sha256(receive_all(conn)).digest())
 
@@ -110,7 +124,7 @@ def serve_how_aborted(conn, _size, _seed):
 
 WORDS = {b's': serve_sink, b'S': serve_source, b'e': serve_echo, b'z': serve_until_end,
          b'u': serve_urgent, b'a': serve_abort, b'c': serve_and_close, b'A': serve_aborted,
-         b'?': serve_how_aborted}
+         b'?': serve_how_aborted, b'l': serve_late, b'L': serve_digest}
 
 
 def serve_one(conn):
@@ -142,10 +156,12 @@ class Caller:
     def __init__(self, address, port):
         self.address = (address, port)
 
-    def connect(self, word, size=0, seed=0):
+    def make_socket(self):
+        return socket.socket(socket.AF_INET6 if ':' in self.address[0] else socket.AF_INET)
+
+    def connect(self, word, size=0, seed=0, conn=None):
         # A time limit would make the socket non-blocking, which is another way of connecting
-        family = socket.AF_INET6 if ':' in self.address[0] else socket.AF_INET
-        conn = socket.socket(family)
+        conn = conn or self.make_socket()
         conn.connect(self.address)
         conn.sendall(WORD.pack(word, size, seed))
         return conn
@@ -203,6 +219,22 @@ def case_half_close(caller):
         conn.shutdown(socket.SHUT_WR)
         expect('digest', receive(conn, 32), hashlib.sha256(data).digest())
         expect('end', conn.recv(1), b'')
+
+
+def case_buffered(caller):
+    """The caller writes what its SO_SNDBUF allows, and closes, before the server reads."""
+    data = pattern(1200000, 9)
+    conn = caller.make_socket()
+    conn.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 20)
+    with caller.connect(b'l', conn=conn):
+        conn.sendall(data)
+    for _ in range(SECONDS * 10):
+        with caller.connect(b'L') as asking:
+            digest = receive(asking, 32)
+        if any(digest):
+            break
+        time.sleep(0.1)
+    expect('digest', digest, hashlib.sha256(data).digest())
 
 
 def case_urgent(caller):

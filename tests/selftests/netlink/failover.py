@@ -23,6 +23,7 @@ import wire
 from cases import accepted, check, equal, run
 from spec import Family
 
+SO_SNDBUFFORCE = 32
 R1, R2 = 1, 4                   # net.smc.variants
 PNET_ADD, PNET_FLUSH = 2, 4
 ACTIVE = 3
@@ -32,6 +33,7 @@ ADDRESSES = '10.9.0.1', '10.9.0.2', '10.9.5.1', '10.9.5.2'
 PERIOD = 65521
 PATTERN = bytes(random.Random(7).randbytes(PERIOD))
 PIECE = 20000
+CHOSEN = 1 << 20                # of the client's send buffer, much of which waits for the server
 CUTS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
 
 
@@ -61,6 +63,12 @@ def are_two():
     """Whether both groups, that of the client and that of the server, have two links."""
     found = active()
     return len(found) == 2 and all(len(group) == 2 for group in found)
+
+
+def buffered_socket(family):
+    sock = smc.smc_socket(family)
+    sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, CHOSEN)
+    return sock
 
 
 def links_come_up():
@@ -161,7 +169,7 @@ WAYS = ((unplug, plug_in, range(4)),
 def cut(variant, take, give, ports):
     """A device is taken away and comes back, in turn on each side and each wire."""
     smc.sysctl('variants', variant)
-    pair = smc.Pair(address=ADDRESSES[1])
+    pair = smc.Pair(client=buffered_socket, address=ADDRESSES[1])
     check(f'variant {variant}: two links', smc.eventually(are_two), active())
     streams = [Stream(pair.client, pair.server), Stream(pair.server, pair.client)]
     longest = 0

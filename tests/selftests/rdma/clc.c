@@ -146,12 +146,19 @@ static struct addr own_address(const struct hostile *h)
 	return addr;
 }
 
+static void choose_sndbuf(const struct hostile *h, int fd)
+{
+	if (h->sndbuf)
+		set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, h->sndbuf);
+}
+
 static void app_main(void *arg)
 {
 	struct hostile *h = arg;
 	struct addr to = name_of(h->listener);
 
 	h->app = new_client();
+	choose_sndbuf(h, h->app);
 	h->app_error = connect(h->app, &to.sa, to.len) ? errno : 0;
 }
 
@@ -179,6 +186,7 @@ static void meet_client(struct hostile *h)
 static void meet_server(struct hostile *h)
 {
 	h->listener = listen_any(5);
+	choose_sndbuf(h, h->listener);
 	h->tcp = attacker_connect_from(h->from, h->listener);
 	build_proposal(h);
 	send_clc(h);

@@ -357,6 +357,12 @@ static uint32_t unread(const struct hostile *h)
 	return h->has_cdc ? laps * RING_BYTES + h->their_prod.count - h->cons.count : 0;
 }
 
+uint32_t data_unread(struct hostile *h)
+{
+	take_no_llc(h);
+	return unread(h);
+}
+
 void data_expect(struct hostile *h, const char *text)
 {
 	long end = now_ms() + scaled(ANSWER_MS);

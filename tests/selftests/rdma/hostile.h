@@ -171,6 +171,7 @@ extern int chosen;		/* this test's */
  * @deaf: it receives nothing by RDMA
  * @mute: it does not even answer TEST LINK
  * @refuse: it wants no RMB that it is told of
+ * @sndbuf: what the application chooses, 0: nothing
  * @qp: its queue pair
  * @end: the module's
  * @peer_id: its stack
@@ -213,6 +214,7 @@ struct hostile {
 	bool deaf;
 	bool mute;
 	bool refuse;
+	int sndbuf;
 	struct qp qp;
 	struct qp_end end;
 	uint64_t peer_id;
@@ -293,6 +295,7 @@ void cdc_send(struct hostile *h);
 void data_write(struct hostile *h, const void *bytes, size_t len);	/* not the cursor */
 void data_send(struct hostile *h, const char *text);
 void data_expect(struct hostile *h, const char *text);
+uint32_t data_unread(struct hostile *h);	/* bytes, after taking what has come in */
 
 /* One field that is wrong */
 void row_begin(const struct row *row);		/* says which it is */

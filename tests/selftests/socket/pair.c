@@ -252,15 +252,11 @@ void socket_buffers(int fd, int bytes)
 	set_int(fd, SOL_SOCKET, SO_RCVBUF, bytes);
 }
 
-void pair_with_buffers(int fd[2], int bytes)
+static void pair_of(int listener, int client, int fd[2])
 {
 	struct addr addr = server_bind_address(), to;
-	int listener = new_server();
-	int client = new_client();
 	int server;
 
-	socket_buffers(listener, bytes);
-	socket_buffers(client, bytes);
 	OK(bind(listener, &addr.sa, addr.len));
 	OK(listen(listener, 1));
 	to = target_of(listener);
@@ -271,4 +267,31 @@ void pair_with_buffers(int fd[2], int bytes)
 	check_mode(server);
 	fd[0] = variant->swapped ? server : client;
 	fd[1] = variant->swapped ? client : server;
+}
+
+void pair_with_buffers(int fd[2], int bytes)
+{
+	int listener = new_server(), client = new_client();
+
+	socket_buffers(listener, bytes);
+	socket_buffers(client, bytes);
+	pair_of(listener, client, fd);
+}
+
+void pair_with_rcvbuf(int fd[2], int bytes)
+{
+	int listener = new_server(), client = new_client();
+
+	set_int(listener, SOL_SOCKET, SO_RCVBUF, bytes);
+	set_int(client, SOL_SOCKET, SO_RCVBUF, bytes);
+	pair_of(listener, client, fd);
+}
+
+void pair_with_sndbuf(int fd[2], int bytes)
+{
+	int listener = new_server(), client = new_client();
+
+	set_int(listener, SOL_SOCKET, SO_SNDBUFFORCE, bytes);
+	set_int(client, SOL_SOCKET, SO_SNDBUFFORCE, bytes);
+	pair_of(listener, client, fd);
 }

@@ -121,6 +121,8 @@ void pair_open(int fd[2]);		/* checks that it is what the variant wants */
 void pair_close(int fd[2]);
 void pair_from(int listener, int fd[2]);
 void pair_with_buffers(int fd[2], int bytes);
+void pair_with_rcvbuf(int fd[2], int bytes);
+void pair_with_sndbuf(int fd[2], int bytes);	/* beyond wmem_max, too */
 
 void set_sysctl(const char *name, int value);	/* below /proc/sys */
 

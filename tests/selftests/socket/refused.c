@@ -119,7 +119,7 @@ TEST(refused_when_writer_waits_later, .applies = only_smc)
 	size_t bytes;
 	int fd[2];
 
-	pair_with_buffers(fd, 32768);
+	pair_with_rcvbuf(fd, 32768);
 	nonblock(fd[1]);
 	bytes = send_until_full(fd[1], 0);
 	TRUE(bytes <= sizeof(buf));
@@ -153,7 +153,7 @@ TEST(shutdown_after_end_of_writer, .applies = only_smc)
 	int fd[2];
 	size_t bytes;
 
-	pair_with_buffers(fd, 32768);
+	pair_with_rcvbuf(fd, 32768);
 	nonblock(fd[1]);
 	bytes = send_until_full(fd[1], 0);
 	OK(shutdown(fd[1], SHUT_WR));

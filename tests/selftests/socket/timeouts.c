@@ -161,7 +161,7 @@ TEST(user_timeout_of_sent_data, .applies = only_smc)
 	size_t most;
 	int fd[2];
 
-	pair_with_buffers(fd, BUFFER);
+	pair_with_rcvbuf(fd, BUFFER);
 	set_user_timeout(fd[0], scaled(2 * TIMEOUT));
 	most = fill(fd[0], 0);
 	TRUE(most < sizeof(buf));
@@ -234,7 +234,7 @@ TEST(user_timeout_after_close, .applies = only_smc)
 	size_t sent;
 	int fd[2];
 
-	pair_with_buffers(fd, BUFFER);
+	pair_with_rcvbuf(fd, BUFFER);
 	set_user_timeout(fd[0], scaled(3 * TIMEOUT));
 	sent = fill(fd[0], 0);
 	close(fd[0]);

@@ -8,7 +8,7 @@
 # How connections and groups end otherwise is in smcr_intree_ends.
 #
 # kernels: stock-6.12
-# smaller: four of eight ways to talk with each server, and no second link group.
+# smaller: five of nine ways to talk with each server, and no second link group.
 # peer: intree
 # modules: smc smc_rdma smc_diag
 # timeout: 300
@@ -20,8 +20,8 @@
 # shellcheck source=../../lib/rdma.sh
 . "$(dirname "$0")/../../lib/rdma.sh"
 
-cases="up down both round_trips half_close urgent short many" links=3
-[ -z "$DAILY" ] || cases="up both urgent short" links=2
+cases="up down both round_trips half_close buffered urgent short many" links=3
+[ -z "$DAILY" ] || cases="up both buffered urgent short" links=2
 
 wire_up
 check "an RDMA port" rdma_guest

@@ -17,7 +17,7 @@
 # shellcheck source=../../lib/rdma.sh
 . "$(dirname "$0")/../../lib/rdma.sh"
 
-cases="up down both round_trips half_close urgent abort aborted short"
+cases="up down both round_trips half_close buffered urgent abort aborted short"
 
 wire_up
 check "an RDMA port" rdma_guest
