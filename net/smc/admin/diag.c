@@ -179,7 +179,7 @@ static struct smc_diag_cursor convert_cursor(struct smc_cursor from)
 }
 
 /*
- * The last three cursors are positions in the send buffer. Over SMC-D there is none: data is in the
+ * The last three cursors are positions in the send buffer. SMC-D has no send buffer: data is in the
  * peer's ring as soon as it is written.
  */
 static int put_conninfo(struct sk_buff *skb, const struct smc_conn_info *conn)

@@ -228,7 +228,7 @@ TEST(window_of_reader_that_closes_after_writer)
 	OK(close(fd[1]));
 }
 
-/* It would wait for space that no program makes, and the closed end for the reader */
+/* A long answer would wait for space, and the closed end for this reader */
 TEST(window_of_reader_that_answers_after_close)
 {
 	int fd[2];
