@@ -165,7 +165,7 @@ static int create_qp(struct smcr_link *link)
 		.cap = {
 			.max_send_wr	 = SMCR_SEND_REQUESTS + 1,	/* + 1 for ib_drain_qp() */
 			.max_recv_wr	 = SMCR_RECV_SLOTS + 1,
-			.max_send_sge	 = SMCR_SEND_SGES,
+			.max_send_sge	 = 1,
 			.max_recv_sge	 = smcr_recv_sges(link),
 			.max_inline_data = SMCR_MESSAGE_BYTES,
 		},

@@ -233,8 +233,8 @@ void smcr_recv_destroy(struct smcr_link *link);
 
 #define SMCR_SEND_SLOTS		32	/* messages in the send queue */
 #define SMCR_SEND_RESERVED	4	/* of them for LLC and registrations only */
-#define SMCR_SEND_REQUESTS	(3 * SMCR_SEND_SLOTS)	/* two writes and a message each */
-#define SMCR_SEND_SGES		2	/* of a write: the send ring may wrap within it */
+#define SMCR_SEND_WRITES	3	/* before a message: both rings may wrap within its data */
+#define SMCR_SEND_REQUESTS	((SMCR_SEND_WRITES + 1) * SMCR_SEND_SLOTS)
 #define SMCR_RECV_SLOTS		64
 #define SMCR_MESSAGE_BYTES	64	/* room for one CDC or short LLC message */
 

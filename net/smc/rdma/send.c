@@ -107,48 +107,46 @@ static void prepare_long(struct smcr_link *link, struct smcr_send_slot *slot,
 	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
 }
 
-/* @bytes of the send ring, from byte @from of the stream on. Return: number of parts */
-static unsigned int prepare_source(struct smcr_conn *rc, u32 from, u32 bytes, struct ib_sge *sge)
+/* Write the next @bytes of the send ring to offset @to of the peer's ring */
+static void prepare_write(struct smcr_conn *rc, struct smcr_send_slot *slot, u32 to, u32 bytes,
+			  struct ib_rdma_wr *wr, struct ib_sge *sge)
 {
-	const struct smc_ring ring = { .end = rc->ring->bytes };
-	const struct smc_cursor at = { .count = from % rc->ring->bytes };
 	struct smcr_link *link = rc->link;
-	u64 dma = rc->ring->dma[smcr_link_index(link)];
-	struct smc_ring_part part[SMCR_SEND_SGES];
-	unsigned int i, parts;
 
-	parts = smc_ring_split(&ring, at, bytes, part);
-	for (i = 0; i < parts; i++) {
-		sge[i].addr = dma + part[i].offset;
-		sge[i].length = part[i].len;
-		sge[i].lkey = link->pd->local_dma_lkey;
-		ib_dma_sync_single_for_device(link->qp->device, sge[i].addr, part[i].len,
-					      DMA_TO_DEVICE);
-	}
-	return parts;
+	sge->addr = rc->ring->dma[smcr_link_index(link)] + rc->written % rc->ring->bytes;
+	sge->length = bytes;
+	sge->lkey = link->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(link->qp->device, sge->addr, bytes, DMA_TO_DEVICE);
+	memset(wr, 0, sizeof(*wr));
+	wr->wr.wr_cqe = &slot->cqe;
+	wr->wr.opcode = IB_WR_RDMA_WRITE;
+	wr->wr.sg_list = sge;
+	wr->wr.num_sge = 1;
+	wr->remote_addr = rc->peer_addr + to;
+	wr->rkey = rc->rkey;
 }
 
-/* RDMA writes of the next @bytes, at most the size of the peer's ring. Return: number of writes */
+/*
+ * RDMA writes of the next @bytes, at most the size of the peer's ring. Each of the two rings may
+ * wrap once within them. Return: number of writes, at most SMCR_SEND_WRITES.
+ */
 static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *slot, u32 bytes,
 				   struct ib_rdma_wr *wr, struct ib_sge *sge)
 {
-	struct smc_ring_part part[2];
-	unsigned int i, parts;
+	unsigned int nr;
 
-	parts = smc_ring_split(&rc->bounds, rc->sent, bytes, part);
-	for (i = 0; i < parts; i++) {
-		memset(&wr[i], 0, sizeof(wr[i]));
-		wr[i].wr.wr_cqe = &slot->cqe;
-		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
-		wr[i].wr.sg_list = sge;
-		wr[i].wr.num_sge = prepare_source(rc, rc->written, part[i].len, sge);
-		wr[i].remote_addr = rc->peer_addr + part[i].offset;
-		wr[i].rkey = rc->rkey;
-		sge += wr[i].wr.num_sge;
-		rc->written += part[i].len;
+	for (nr = 0; bytes; nr++) {
+		u32 piece = min3(bytes, rc->bounds.end - rc->sent.count,
+				 rc->ring->bytes - rc->written % rc->ring->bytes);
+
+		prepare_write(rc, slot, rc->sent.count, piece, &wr[nr], &sge[nr]);
+		if (nr)
+			wr[nr - 1].wr.next = &wr[nr].wr;
+		rc->sent = smc_cursor_advance(rc->sent, piece, &rc->bounds);
+		rc->written += piece;
+		bytes -= piece;
 	}
-	rc->sent = smc_cursor_advance(rc->sent, bytes, &rc->bounds);
-	return parts;
+	return nr;
 }
 
 /* When the slot completes, the peer's adapter has confirmed everything up to here */
@@ -174,9 +172,9 @@ static bool needs_report(const struct smcr_conn *rc)
 static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 {
 	struct smcr_link *link = rc->link;
-	struct ib_rdma_wr write[2];
+	struct ib_sge sge[SMCR_SEND_WRITES], message_sge;
+	struct ib_rdma_wr write[SMCR_SEND_WRITES];
 	struct ib_send_wr message;
-	struct ib_sge sge[2 * SMCR_SEND_SGES], message_sge;
 	unsigned int writes;
 
 	rc->cdc.seqno = ++rc->tx_seqno;
@@ -193,8 +191,6 @@ static void post_cdc(struct smcr_conn *rc, struct smcr_send_slot *slot)
 		rc->wants_report = false;
 	}
 	fill_slot(slot, rc);
-	if (writes == 2)
-		write[0].wr.next = &write[1].wr;
 	if (writes)
 		write[writes - 1].wr.next = &message;
 	post(link, slot, writes ? &write[0].wr : &message);
