@@ -202,6 +202,12 @@ static inline bool smcr_link_is_there(const struct smcr_link *link)
 	return state == SMCR_LINK_FORMING || state == SMCR_LINK_ACTIVE;
 }
 
+/* Are RMBs to be registered with the link, and send rings to be mapped for it? */
+static inline bool smcr_link_has_memory(const struct smcr_link *link)
+{
+	return link->pd && smcr_link_is_there(link);
+}
+
 /* Map memory of the link for its device. Return: DMA address, or 0 after an error */
 static inline u64 smcr_link_map(struct smcr_link *link, void *bytes, size_t len,
 				enum dma_data_direction direction)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RMBs and send rings of a link group.
+ * RMBs of a link group.
  *
  * The first RMB of a group has one element: there may be many first contacts, with peers that are
  * not verified. A further RMB has as many elements as there are of its size, but at least
@@ -24,11 +24,6 @@ static struct ib_device *ibdev(const struct smcr_link *link)
 	return link->pd->device;
 }
 
-static bool needs_registration(const struct smcr_link *link)
-{
-	return link->pd && smcr_link_is_there(link);
-}
-
 static void unregister(struct smcr_link *link, struct smcr_rmb *rmb)
 {
 	struct smcr_registration *reg = &rmb->links[smcr_link_index(link)];
@@ -40,12 +35,6 @@ static void unregister(struct smcr_link *link, struct smcr_rmb *rmb)
 	memset(reg, 0, sizeof(*reg));
 }
 
-/* The largest mapping of a device: 256 KiB with bounce buffers, as in confidential guests */
-static size_t most_mapped(struct ib_device *dev)
-{
-	return ib_uses_virt_dma(dev) ? SIZE_MAX : dma_max_mapping_size(dev->dma_device);
-}
-
 /* Size of the largest RMB that can be registered with all links */
 static size_t largest(const struct smcr_group *rg)
 {
@@ -55,24 +44,13 @@ static size_t largest(const struct smcr_group *rg)
 	for (i = 0; i < SMCR_LINKS; i++) {
 		struct ib_device *dev;
 
-		if (!needs_registration(&rg->links[i]))
+		if (!smcr_link_has_memory(&rg->links[i]))
 			continue;
 		dev = ibdev(&rg->links[i]);
-		bytes = min3(bytes, most_mapped(dev),
+		bytes = min3(bytes, smcr_most_mapped(dev),
 			     (size_t)PAGE_SIZE * dev->attrs.max_fast_reg_page_list_len);
 	}
 	return bytes;
-}
-
-/* Can the devices of all links map a send ring of this size? */
-static bool can_map(const struct smcr_group *rg, u32 bytes)
-{
-	unsigned int i;
-
-	for (i = 0; i < SMCR_LINKS; i++)
-		if (needs_registration(&rg->links[i]) && bytes > most_mapped(ibdev(&rg->links[i])))
-			return false;
-	return true;
 }
 
 /* Choose key and address; register_now() passes them to the device */
@@ -144,22 +122,8 @@ static int register_patiently(struct smcr_link *link, struct smcr_rmb *rmb)
 		err = register_with(link, rmb);
 		if (err == -EAGAIN)
 			smcr_llc_flush(link);
-	} while (err == -EAGAIN && needs_registration(link));
+	} while (err == -EAGAIN && smcr_link_has_memory(link));
 	return err;
-}
-
-/* Map the ring for the device of a link */
-static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
-{
-	unsigned int i = smcr_link_index(link);
-
-	if (ring->mapped[i])
-		return 0;
-	ring->dma[i] = ib_dma_map_single(ibdev(link), ring->base, ring->bytes, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev(link), ring->dma[i]))
-		return -ENOMEM;
-	ring->mapped[i] = true;
-	return 0;
 }
 
 /**
@@ -173,16 +137,13 @@ static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 int smcr_memory_register(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-	struct smcr_send_ring *ring;
 	struct smcr_rmb *rmb;
 	int err = 0;
 
 	mutex_lock(&rg->memory_lock);
 	list_for_each_entry(rmb, &rg->rmbs, list)
 		err = err ?: register_patiently(link, rmb);
-	list_for_each_entry(ring, &rg->rings, list)
-		if (ring->bytes <= SMC_BUFFER_MAX || ring->bytes <= most_mapped(ibdev(link)))
-			err = err ?: map_ring(link, ring);
+	err = err ?: smcr_send_rings_map(link);
 	mutex_unlock(&rg->memory_lock);
 	return err;
 }
@@ -232,16 +193,6 @@ unsigned int smcr_memory_list(struct smcr_link *over, struct smcr_link *link, un
 	return nr > skip ? nr - skip : 0;
 }
 
-static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
-{
-	unsigned int i = smcr_link_index(link);
-
-	if (!ring->mapped[i])
-		return;
-	ib_dma_unmap_single(ibdev(link), ring->dma[i], ring->bytes, DMA_TO_DEVICE);
-	ring->mapped[i] = false;
-}
-
 /**
  * smcr_memory_unregister() - unregister and unmap all memory of a link
  * @link: a link whose queue pair is drained, or which has no protection domain
@@ -251,20 +202,13 @@ static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 void smcr_memory_unregister(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
-	struct smcr_send_ring *ring;
 	struct smcr_rmb *rmb;
 
 	mutex_lock(&rg->memory_lock);
 	list_for_each_entry(rmb, &rg->rmbs, list)
 		unregister(link, rmb);
-	list_for_each_entry(ring, &rg->rings, list)
-		unmap_ring(link, ring);
+	smcr_send_rings_unmap(link);
 	mutex_unlock(&rg->memory_lock);
-}
-
-static void *alloc(size_t bytes, gfp_t how)
-{
-	return alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | how);
 }
 
 /* Account for up to @nr elements; @bytes is their size. Return: number of elements */
@@ -301,8 +245,8 @@ static int alloc_elements(struct smcr_rmb *rmb, u32 wanted, unsigned int nr)
 	if (!have)
 		return -ENOBUFS;
 	do {
-		rmb->base = alloc((size_t)fewer * rmb->element_bytes,
-				  fewer > 1 ? __GFP_NORETRY : 0);
+		rmb->base = smcr_memory_alloc((size_t)fewer * rmb->element_bytes,
+					      fewer > 1 ? __GFP_NORETRY : 0);
 		rmb->nr_elements = fewer;
 		fewer /= 2;
 	} while (!rmb->base && fewer);
@@ -340,7 +284,7 @@ static struct smcr_rmb *create_rmb(struct smcr_group *rg, u32 wanted, unsigned i
 	smc_object_created(SMC_OBJECT_RMB);
 
 	for (i = 0; i < SMCR_LINKS && !err; i++)
-		if (needs_registration(&rg->links[i]))
+		if (smcr_link_has_memory(&rg->links[i]))
 			err = register_with(&rg->links[i], rmb);
 	if (err) {
 		while (i--)
@@ -633,158 +577,15 @@ bool smcr_rmbs_trim(struct smcr_group *rg)
 	return left;
 }
 
-static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes)
-{
-	struct smcr_send_ring *ring;
-
-	if (!smc_buffer_take_exactly(share, bytes))
-		return ERR_PTR(-ENOBUFS);
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL);
-	if (ring)
-		ring->base = alloc(bytes, bytes > SMC_BUFFER_MAX ? __GFP_NORETRY : 0);
-	if (!ring || !ring->base) {
-		kfree(ring);
-		smc_buffer_give(share, bytes);
-		return ERR_PTR(-ENOMEM);
-	}
-	ring->share = share;
-	ring->bytes = bytes;
-	return ring;
-}
-
-static void free_ring(struct smcr_send_ring *ring)
-{
-	free_pages_exact(ring->base, ring->bytes);
-	smc_buffer_give(ring->share, ring->bytes);
-	kfree(ring);
-}
-
-/* Free rings that were not used for @age jiffies; no request of the device refers to them */
-static void drop_rings(struct smcr_group *rg, unsigned long age)
-{
-	struct smcr_send_ring *ring, *next;
-	unsigned int i;
-
-	list_for_each_entry_safe(ring, next, &rg->rings, list) {
-		if (test_and_set_bit_lock(0, &ring->used))
-			continue;
-		if (time_before(jiffies, ring->idle_since + age)) {
-			clear_bit_unlock(0, &ring->used);
-			continue;
-		}
-		for (i = 0; i < SMCR_LINKS; i++)
-			unmap_ring(&rg->links[i], ring);
-		list_del(&ring->list);
-		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes - ring->bytes);
-		free_ring(ring);
-	}
-}
-
-/* A new ring, which is in use. If memory is short, it takes the place of unused ones. */
-static struct smcr_send_ring *add_ring(struct smcr_group *rg, u32 bytes)
-{
-	struct smcr_send_ring *ring = create_ring(rg->share, bytes);
-
-	if (IS_ERR(ring) && bytes <= SMC_BUFFER_MAX) {
-		drop_rings(rg, 0);
-		ring = create_ring(rg->share, bytes);
-	}
-	if (IS_ERR(ring))
-		return ring;
-	__set_bit(0, &ring->used);
-	list_add(&ring->list, &rg->rings);
-	WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
-	return ring;
-}
-
-/* Map the ring for the device of each link */
-static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < SMCR_LINKS; i++)
-		if (needs_registration(&rg->links[i]))
-			err = err ?: map_ring(&rg->links[i], ring);
-	return err;
-}
-
-/**
- * smcr_send_ring_take() - get a send ring
- * @rg: the group
- * @bytes: its size, a power of two, at most SMCR_SEND_RING_MAX
- * @fresh: result: the ring is new
- *
- * May sleep.
- *
- * Return: the ring, which stays until smcr_send_ring_release(), or an ERR_PTR.
- */
-struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh)
-{
-	struct smcr_send_ring *ring;
-	int err;
-
-	*fresh = false;
-	mutex_lock(&rg->memory_lock);
-	ring = ERR_PTR(-ENOMEM);
-	if (!can_map(rg, bytes))
-		goto unlock;
-	list_for_each_entry(ring, &rg->rings, list)
-		if (ring->bytes == bytes && !test_and_set_bit_lock(0, &ring->used))
-			goto map;
-
-	ring = add_ring(rg, bytes);
-	if (IS_ERR(ring))
-		goto unlock;
-	*fresh = true;
-map:
-	err = map_everywhere(rg, ring);
-	if (err) {
-		smcr_send_ring_release(ring);
-		ring = ERR_PTR(err);
-	}
-unlock:
-	mutex_unlock(&rg->memory_lock);
-	return ring;
-}
-
-/**
- * smcr_send_ring_release() - release a ring that the device has read
- * @ring: the ring
- *
- * Any context.
- */
-void smcr_send_ring_release(struct smcr_send_ring *ring)
-{
-	ring->idle_since = jiffies;
-	clear_bit_unlock(0, &ring->used);
-}
-
-/**
- * smcr_send_rings_trim() - free idle send rings
- * @rg: the group
- * @age: time for which no connection has used them, in jiffies
- *
- * May sleep.
- */
-void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age)
-{
-	mutex_lock(&rg->memory_lock);
-	drop_rings(rg, age);
-	mutex_unlock(&rg->memory_lock);
-}
-
 /**
  * smcr_memory_free() - free all memory of a group
  * @rg: a group without links and connections
  */
 void smcr_memory_free(struct smcr_group *rg)
 {
-	struct smcr_send_ring *ring, *next_ring;
-	struct smcr_rmb *rmb, *next_rmb;
+	struct smcr_rmb *rmb, *next;
 
-	list_for_each_entry_safe(rmb, next_rmb, &rg->rmbs, list)
+	list_for_each_entry_safe(rmb, next, &rg->rmbs, list)
 		free_rmb(rmb);
-	list_for_each_entry_safe(ring, next_ring, &rg->rings, list)
-		free_ring(ring);
+	smcr_send_rings_free(rg);
 }

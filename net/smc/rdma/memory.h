@@ -136,9 +136,6 @@ void smcr_rtoken_forget_link(struct smcr_link *link);
 /* memory.c: process context, may sleep, but not for the peer */
 struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, bool *fresh);
 void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written);
-struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh);
-void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
-void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
 struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age);
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
 bool smcr_rmbs_trim(struct smcr_group *rg);
@@ -148,6 +145,25 @@ unsigned int smcr_memory_list(struct smcr_link *over, struct smcr_link *link, un
 bool smcr_rmb_is_registered(struct smcr_group *rg, const struct smcr_rmb *rmb);
 void smcr_memory_unregister(struct smcr_link *link);
 void smcr_memory_free(struct smcr_group *rg);
+
+/* ring.c: process context, may sleep, but not for the peer */
+struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh);
+void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
+void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
+int smcr_send_rings_map(struct smcr_link *link);
+void smcr_send_rings_unmap(struct smcr_link *link);
+void smcr_send_rings_free(struct smcr_group *rg);
+
+static inline void *smcr_memory_alloc(size_t bytes, gfp_t how)
+{
+	return alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | how);
+}
+
+/* The largest mapping of a device: 256 KiB with bounce buffers, as in confidential guests */
+static inline size_t smcr_most_mapped(struct ib_device *dev)
+{
+	return ib_uses_virt_dma(dev) ? SIZE_MAX : dma_max_mapping_size(dev->dma_device);
+}
 
 static inline u8 *smcr_rmb_element(const struct smcr_rmb *rmb, u8 element)
 {
