@@ -128,6 +128,6 @@ bool smcr_conn_any_open(struct smcr_group *rg);
 void smcr_conn_use_eye_catcher(struct smcr_conn *rc);
 
 /* failover.c; in the group's work */
-void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link);
+void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link, bool is_drained);
 
 #endif /* _NET_SMC_RDMA_CONN_H */

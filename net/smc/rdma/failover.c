@@ -71,11 +71,13 @@ static struct smcr_conn *find_concerned(struct smcr_group *rg, const struct smcr
 /**
  * smcr_conn_leave() - move the connections of a link that went down, or report them as lost
  * @rg: the group
- * @link: the link; its queue pair is drained, unless the group has no usable link
+ * @link: the link
+ * @is_drained: its queue pair is drained. Otherwise no connection is moved: the device may still
+ *	read what was posted, and write it to the peer's element
  *
  * In the group's work only, without locks.
  */
-void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link)
+void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link, bool is_drained)
 {
 	struct smcr_conn *rc;
 	bool awaited;
@@ -83,7 +85,7 @@ void smcr_conn_leave(struct smcr_group *rg, struct smcr_link *link)
 	spin_lock_bh(&rg->lock);
 	while ((rc = find_concerned(rg, link, &awaited))) {
 		spin_unlock_bh(&rg->lock);
-		if (!move_conn(rc)) {
+		if (!is_drained || !move_conn(rc)) {
 			spin_lock_bh(&rg->lock);
 			rc->lost = true;
 			rc->awaited = false;

@@ -338,9 +338,9 @@ static void clear_links(struct smcr_group *rg)
 		if (!any_link_there(rg))
 			abandon(rg, why);
 		if (!smcr_group_link(rg))	/* do not wait for the device */
-			smcr_conn_leave(rg, link);
+			smcr_conn_leave(rg, link, false);
 		smcr_link_quiesce(link);
-		smcr_conn_leave(rg, link);
+		smcr_conn_leave(rg, link, true);
 		smcr_link_clear(link);
 	}
 }
