@@ -34,6 +34,7 @@ EXPORT_SYMBOL_GPL(smc_buffer_size);
 EXPORT_SYMBOL_GPL(smc_buffer_offer);
 EXPORT_SYMBOL_GPL(smc_buffer_take);
 EXPORT_SYMBOL_GPL(smc_buffer_take_exactly);
+EXPORT_SYMBOL_GPL(smc_buffer_exceed);
 EXPORT_SYMBOL_GPL(smc_buffer_give);
 EXPORT_SYMBOL_GPL(smc_buffer_charge);
 EXPORT_SYMBOL_GPL(smc_buffer_charge_most);

@@ -34,5 +34,7 @@ enum smc_role {
 
 /* A ring within one kernel may be larger while nothing is read from it, see conn/grow.c */
 #define SMC_RING_MAX		SZ_16M
+/* The same for a send buffer; more contiguous memory is seldom found */
+#define SMC_SEND_BUFFER_MAX	SZ_4M
 
 #endif /* _NET_SMC_TYPES_H */

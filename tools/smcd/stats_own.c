@@ -81,11 +81,9 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	print_own_short_line("  Buffers at most (Bytes)", own->buffer_limit);
 	print_own_short_line("    of this namespace", own->share_used);
 	print_own_short_line("    at most", own->share_limit);
-	if (smcd) {
-		print_own_line("  Buffers made larger", tech->rings_grown);
-		print_own_line("  Could not become larger", tech->rings_stuck);
-		print_own_line("  Made small again", tech->rings_shrunk);
-	}
+	print_own_line("  Buffers made larger", tech->rings_grown);
+	print_own_line("  Could not become larger", tech->rings_stuck);
+	print_own_line("  Made small again", tech->rings_shrunk);
 	print_own_line("  Closed, waiting for peers", own->orphans);
 	print_own_line("  Wake-ups saved", tech->wakeups_saved);
 	print_own_line("  Waits ended by busy polling", tech->busy_polls);
@@ -130,11 +128,9 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	json_uint(j, "limit", own->buffer_limit);
 	json_uint(j, "namespace_used", own->share_used);
 	json_uint(j, "namespace_limit", own->share_limit);
-	if (smcd) {
-		json_uint(j, "grown", tech->rings_grown);
-		json_uint(j, "stuck", tech->rings_stuck);
-		json_uint(j, "shrunk", tech->rings_shrunk);
-	}
+	json_uint(j, "grown", tech->rings_grown);
+	json_uint(j, "stuck", tech->rings_stuck);
+	json_uint(j, "shrunk", tech->rings_shrunk);
 	json_uint(j, "orphans", own->orphans);
 	json_object_end(j);
 	json_uint(j, "wakeups_saved", tech->wakeups_saved);

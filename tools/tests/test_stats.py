@@ -102,6 +102,9 @@ Memory and wake-ups
   Buffers at most (Bytes)      4294967296 (4.295G)
     of this namespace              524288 (524.3K)
     at most                    1073741824 (1.074G)
+  Buffers made larger                   7
+  Could not become larger               2
+  Made small again                      5
   Closed, waiting for peers             5
   Wake-ups saved                       77
   Waits ended by busy polling           8
@@ -109,7 +112,7 @@ Memory and wake-ups
 
 OWN_TECH = {"abort_tx": 10, "abort_app": 1, "abort_tcp": 2, "abort_link": 3,
             "abort_timeout": 4, "abort_orphan": 9, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
-            "busy_poll": 8}
+            "busy_poll": 8, "ring_grown": 7, "ring_stuck": 2, "ring_shrunk": 5}
 OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5, 8, 2,
            19, 4)
 
@@ -260,7 +263,8 @@ def stats_show_what_only_our_module_counts(bench):
     equal(data["aborts"], {"total": 10, "application": 1, "tcp": 2, "link": 3, "timeout": 4,
                            "orphan": 9, "violation": 5, "peer": 6})
     equal(data["buffers"], {"used": 1 << 20, "limit": 1 << 32, "namespace_used": 1 << 19,
-                            "namespace_limit": 1 << 30, "orphans": 5})
+                            "namespace_limit": 1 << 30, "grown": 7, "stuck": 2, "shrunk": 5,
+                            "orphans": 5})
     equal((data["wakeups_saved"], data["busy_polls"]), (77, 8))
     other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
     equal((other["aborts"]["total"], other["handshakes"]["now"]), (0, 3))

@@ -16,7 +16,8 @@ struct smc_share;
  * @header: the registration
  * @wmem: no effect; for scripts that set it
  * @rmem: largest receive buffer size of sockets without SO_RCVBUF, bytes
- * @rmem_start: receive buffer size at the start, if the device can make it larger, bytes
+ * @rmem_start: receive buffer size at the start, if the device can make it larger, and size of the
+ *	first send buffer, bytes
  * @smcr_rmem: limit of the receive buffer of an SMC-R connection, bytes
  * @handshake_timeout: timeout for one handshake message, seconds
  * @handshake_in_memory: the messages of a handshake within this kernel go through memory

@@ -15,6 +15,9 @@
  * A ring that became larger than a stream needs, because nothing was read from it, gets the size
  * for a stream when less than half of that has not been read, whether or not it is idle.
  *
+ * A send buffer (conn/send_buffer.c) is such a ring, too. The peer reports late what it has read,
+ * so an idle end asks.
+ *
  * A ring that could not grow is stuck. When the limits allow a larger one, the work wakes the calls
  * and programs that wait for space.
  *
@@ -31,6 +34,7 @@
 #define LOOK_TIME	HZ
 #define LOOK_TIME_SHORT	(HZ / 4)
 #define REST		15	/* times the processor time of a look, at least */
+#define LONGEST_REST	60	/* looks, until the peer of an idle end is asked again */
 
 static DEFINE_SPINLOCK(lock);	/* protects the list; process context */
 static LIST_HEAD(watched);	/* connections that write to rings which have grown, or are stuck */
@@ -50,13 +54,22 @@ static bool can_shrink(const struct smc_conn *writer, struct smc_conn *reader, u
 	return bytes < writer->tx.buffer_bytes && left < bytes / 2 && !reader->rx.reading;
 }
 
+/* As can_shrink() */
+static bool can_send_buffer_shrink(const struct smc_conn *writer, u32 bytes)
+{
+	return bytes < writer->tx.buffer_bytes && smc_tx_outstanding(writer) < bytes / 2;
+}
+
 /* A program that reads needs no larger one */
 static bool is_beyond_stream(const struct smc_conn *writer)
 {
-	return READ_ONCE(writer->tx.buffer_bytes) > SMC_BUFFER_MAX;
+	u32 most = writer->tx.limit ? writer->tx.most : SMC_BUFFER_MAX;
+
+	return READ_ONCE(writer->tx.buffer_bytes) > most;
 }
 
-static void shrink_ring(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
+/* Without @reader: the send buffer. Return: whether it was done. */
+static bool shrink_ring(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
 {
 	u32 before = writer->tx.buffer_bytes;
 	unsigned int scope;
@@ -64,22 +77,25 @@ static void shrink_ring(struct smc_conn *writer, struct smc_conn *reader, u32 by
 
 	/* The program waits for the socket lock meanwhile, so nothing is reclaimed for this */
 	scope = memalloc_noreclaim_save();
-	done = smc_ring_resize(writer, reader, bytes);
+	done = reader ? smc_ring_resize(writer, reader, bytes) :
+			smc_send_buffer_resize(writer, bytes);
 	memalloc_noreclaim_restore(scope);
 	if (!done)
-		return;
+		return false;
 	WRITE_ONCE(writer->tx.stuck, false);
 	WRITE_ONCE(writer->tx.cramped, false);
-	WRITE_ONCE(reader->rx.most, reader->rx.wanted);
+	if (reader)
+		WRITE_ONCE(reader->rx.most, reader->rx.wanted);
 	smc_conn_count(writer, SMC_STAT_RING_SHRUNK, 1);
 	trace_smc_ring(writer->sk, before, writer->tx.buffer_bytes, true);
+	return true;
 }
 
 /* A program that has space does not wait: it tries again when it writes */
-static void try_again(struct smc_conn *writer, struct smc_conn *reader)
+static void try_again(struct smc_conn *writer, struct smc_conn *payer)
 {
 	if (!READ_ONCE(writer->tx.stuck) ||
-	    !(smc_tx_writable(writer) || smc_tx_can_grow(writer, reader)))
+	    !(smc_tx_writable(writer) || smc_tx_can_grow(writer, payer)))
 		return;
 	WRITE_ONCE(writer->tx.stuck, false);
 	if (smc_tx_has_space(writer))
@@ -112,20 +128,65 @@ static bool look_at_both(struct smc_conn *writer, struct smc_conn *reader, bool 
 }
 
 /*
+ * Ask the peer what it has read and not reported (R-WIN-04), and the device for a report that it
+ * has read what was sent. The peer may read later, so ask again, each time after twice as many
+ * looks, but once a minute.
+ */
+static void ask_for_report(struct smc_conn *writer)
+{
+	struct smc_conn_tx *tx = &writer->tx;
+	bool posted = false;
+
+	if (tx->idle_looks < tx->next_ask)
+		return;
+	tx->next_ask = tx->idle_looks + min(tx->idle_looks, LONGEST_REST);
+	spin_lock_bh(&writer->lock);
+	if (!writer->freeing) {
+		tx->report_asked = tx->consumed != tx->produced;
+		posted = smc_cdc_post(writer);
+	}
+	spin_unlock_bh(&writer->lock);
+	if (posted)
+		smc_cdc_kick(writer);
+}
+
+/* Return: whether to look again */
+static bool look_at_send_buffer(struct smc_conn *writer, bool is_idle)
+{
+	u32 most = writer->tx.most, first = min(smc_conn_start_size(writer), most);
+	bool has_peer_closed = READ_ONCE(writer->rx_state_flags) & SMC_CDC_CLOSED;
+	bool done = false;
+
+	try_again(writer, writer);
+	if (is_idle && can_send_buffer_shrink(writer, first))
+		done = shrink_ring(writer, NULL, first);
+	else if (can_send_buffer_shrink(writer, most))
+		done = shrink_ring(writer, NULL, most);
+	if (has_peer_closed)	/* it reports nothing any more */
+		return false;
+	if (!done && is_idle && writer->tx.buffer_bytes > first)
+		ask_for_report(writer);
+	return writer->tx.buffer_bytes > first || READ_ONCE(writer->tx.stuck);
+}
+
+/*
  * A connection in use has its memory as long as its socket is locked: close(), and what else ends
  * it for the socket, takes that lock.
  */
 static void look_locked(struct smc_conn *writer, bool is_idle)
 {
+	bool again = false, is_in_use;
 	struct smc_conn *reader = NULL;
-	bool again = false;
 
 	sock_owned_by_me(writer->sk);
 	spin_lock_bh(&writer->lock);
-	if (smc_conn_is_in_use(writer))
+	is_in_use = smc_conn_is_in_use(writer);
+	if (is_in_use && !writer->transport->buffered)
 		reader = writer->transport->other_end(writer);
 	spin_unlock_bh(&writer->lock);
-	if (reader && smc_conn_get_not_zero(reader)) {
+	if (is_in_use && writer->transport->buffered) {
+		again = look_at_send_buffer(writer, is_idle);
+	} else if (reader && smc_conn_get_not_zero(reader)) {
 		again = look_at_both(writer, reader, is_idle);
 		smc_conn_put(reader);
 	}
@@ -139,6 +200,9 @@ static void look_at_ring(struct smc_conn *writer)
 	bool is_idle = produced == writer->tx.seen;
 
 	writer->tx.seen = produced;
+	writer->tx.idle_looks = is_idle ? writer->tx.idle_looks + 1 : 0;
+	if (!is_idle)
+		writer->tx.next_ask = 0;
 	if ((is_idle || is_beyond_stream(writer) || READ_ONCE(writer->tx.stuck)) &&
 	    smc_work_lock_if_free(writer->sk)) {
 		look_locked(writer, is_idle);

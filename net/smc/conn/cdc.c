@@ -63,7 +63,7 @@ bool smc_cdc_post(struct smc_conn *conn)
 	if (unlikely(conn->urgent.gone))
 		cdc.consumer = smc_cursor_advance(cdc.consumer, conn->urgent.gone, &conn->rx.ring);
 	cdc.producer_flags = tx->producer_flags;
-	if (unlikely(tx->stall_asked))
+	if (unlikely(tx->stall_asked || tx->report_asked))
 		cdc.producer_flags |= SMC_CDC_UPDATE_REQUESTED;
 	cdc.state_flags = tx->state_flags;
 	if (conn->transport->buffered)
@@ -175,13 +175,13 @@ static bool may_hold(struct smc_conn *conn, u32 bytes, u8 flags)
 }
 
 /*
- * Limit what may be held by the size of the peer's ring. The socket lock is held, and conn->lock
- * once the connection is attached.
+ * Limit what may be held by the size of the peer's ring, and of the send buffer. The socket lock is
+ * held, and conn->lock once the connection is attached.
  */
 void smc_cdc_limit_held(struct smc_conn *conn)
 {
-	conn->tx.hold_most = min_t(u32, READ_ONCE(conn->sn->knobs.autocorking),
-				   smc_ring_size(&conn->tx.peer) / 2);
+	conn->tx.hold_most = min3((u32)READ_ONCE(conn->sn->knobs.autocorking),
+				  smc_ring_size(&conn->tx.peer) / 2, smc_tx_size(conn) / 2);
 }
 
 static void flush_held(struct smc_conn *conn, bool time_is_over)
@@ -312,6 +312,8 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 		WRITE_ONCE(tx->cramped, true);
 	if (lost || (tx->urgent_hold && !urgent))
 		goto unlock;
+	/* Another thread, or a program that polls, may wait for more space than there was */
+	blocked = blocked || (READ_ONCE(tx->waiting) && smc_tx_needs_report(conn));
 	tx->producer_flags = blocked ? SMC_CDC_WRITER_BLOCKED : 0;
 	if (urgent)
 		announce_urgent(conn);
@@ -334,22 +336,24 @@ unlock:
  * @conn: the connection
  * @urgent: urgent data waits (R-URG-04)
  *
- * Posts nothing if the peer knows. The socket lock is held, or the caller is in an RCU read-side
- * critical section. Does not sleep.
+ * The socket lock is held, or the caller is in an RCU read-side critical section. Does not sleep.
+ *
+ * Return: whether a message was posted; false if the peer knows.
  */
-void smc_cdc_blocked(struct smc_conn *conn, bool urgent)
+bool smc_cdc_blocked(struct smc_conn *conn, bool urgent)
 {
 	u8 flags = SMC_CDC_WRITER_BLOCKED | (urgent ? SMC_CDC_URGENT_PENDING : 0);
 	bool posted = false;
 
 	spin_lock_bh(&conn->lock);
-	if ((conn->tx.producer_flags & flags) != flags) {
+	if (!conn->freeing && (conn->tx.producer_flags & flags) != flags) {
 		conn->tx.producer_flags |= flags;
 		posted = (!conn->tx.window_full || urgent) && smc_cdc_post(conn);
 	}
 	spin_unlock_bh(&conn->lock);
 	if (posted)
 		smc_cdc_kick(conn);
+	return posted;
 }
 
 enum update {
@@ -486,6 +490,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 	if (consumed) {
 		tx->last_consumed = jiffies;
 		tx->stall_asked = false;
+		tx->report_asked = false;
 		WRITE_ONCE(tx->unread, false);
 	}
 	rx->prod = cdc->producer;
@@ -564,13 +569,15 @@ struct outcome {
  * A blocked writer that has got space is not blocked any more (R-BLK-04). Clear the flag, because
  * the writer is not woken before a third of the ring is free, and with the flag set the peer would
  * report each byte that it consumes (R-WIN-03). On a sparing transport a writer that is about to be
- * woken reports this with its next data. Data that waits for the peer's window keeps it blocked.
+ * woken reports this with its next data. Data that waits for the peer's window keeps it blocked,
+ * and so does a send buffer that is full before the peer would report something.
  *
  * Return: whether to post a message for this.
  */
 static bool clear_writer_blocked(struct smc_conn *conn)
 {
-	if (conn->tx.producer_flags != SMC_CDC_WRITER_BLOCKED || !smc_tx_space(conn))
+	if (conn->tx.producer_flags != SMC_CDC_WRITER_BLOCKED || !smc_tx_space(conn) ||
+	    smc_tx_needs_report(conn))
 		return false;
 	conn->tx.producer_flags = 0;
 	return !conn->tx.window_full && !(conn->transport->sparing &&

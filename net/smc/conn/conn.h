@@ -121,7 +121,7 @@ u32 smc_conn_start_size(const struct smc_conn *conn);
 /* cdc.c */
 int smc_cdc_attached(struct smc_conn *conn);
 void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgent);
-void smc_cdc_blocked(struct smc_conn *conn, bool urgent);
+bool smc_cdc_blocked(struct smc_conn *conn, bool urgent);
 void smc_cdc_consumed(struct smc_conn *conn, u32 bytes);
 bool smc_cdc_post(struct smc_conn *conn);
 bool smc_cdc_update(struct smc_conn *conn);
@@ -148,10 +148,13 @@ void smc_tx_get_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 /* resize.c */
 bool smc_ring_resize(struct smc_conn *writer, struct smc_conn *reader, u32 bytes);
 
+/* send_buffer.c */
+bool smc_send_buffer_resize(struct smc_conn *conn, u32 bytes);
+
 /* grow.c */
 void smc_tx_grow(struct smc_conn *conn, size_t left);
 void smc_tx_choose_largest(struct smc_conn *conn);
-bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *reader);
+bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *payer);
 void smc_rx_started(struct smc_conn *conn);
 
 /* balance.c */
@@ -259,12 +262,15 @@ static inline bool smc_conn_is_cut_off(const struct smc_conn *conn)
 	return READ_ONCE(conn->lost) || READ_ONCE(conn->peer_gone);
 }
 
-/* Has the connection started, and may this end still post? conn->lock is held. */
+/*
+ * Has the connection started, and may this end still post? The program has not closed it: "closed"
+ * may wait. conn->lock is held.
+ */
 static inline bool smc_conn_is_in_use(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	return conn->attached && !conn->freeing && !conn->failed && !conn->lost &&
-	       !conn->peer_gone && !conn->tx.ended;
+	       !conn->peer_gone && !conn->tx.ended && !(conn->tx.state_flags & SMC_CDC_CLOSED);
 }
 
 /* Bytes that the program has written and that the peer has not reported as consumed */
@@ -310,6 +316,16 @@ static inline bool smc_tx_may_grow(const struct smc_conn *conn)
 static inline bool smc_tx_has_space(const struct smc_conn *conn)
 {
 	return smc_tx_space(conn) >= smc_tx_size(conn) / 3 || smc_tx_may_grow(conn);
+}
+
+/*
+ * The peer reports what it has read when its ring is half full. A writer that waits for space in a
+ * smaller send buffer has to tell the peer. Any context.
+ */
+static inline bool smc_tx_needs_report(const struct smc_conn *conn)
+{
+	return conn->tx.limit && smc_tx_size(conn) < smc_ring_size(&conn->tx.peer) &&
+	       !smc_tx_has_space(conn);
 }
 
 /* Is there no space, and may the ring become larger if the peer reads nothing? Any context. */

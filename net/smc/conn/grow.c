@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings that grow: over a loopback device a connection begins with small rings. The writer replaces
+ * Rings that grow. Over a loopback device a connection begins with small rings. The writer replaces
  * the memory of its ring by larger memory when it needs that (conn/resize.c), and charges it to the
- * reader, whose receive buffer it is.
+ * reader, whose receive buffer it is. Over SMC-R the receive rings have a fixed size; the send
+ * buffer grows (conn/send_buffer.c), and the writer pays for it. In what follows, it is a ring, and
+ * there is no @reader.
  *
  * A writer does not wait for the reader, as that may wait for the writer. If there is no memory the
  * ring stays as it is, and the writer waits for space, or until conn/balance.c finds memory.
@@ -39,19 +41,22 @@ static u32 charge_reader(struct smc_conn *reader, u32 bytes)
 }
 
 /*
- * The size that the namespace of the reader allows, @bytes or smaller. The limit of the machine
- * matters for large rings only, because memory in pools counts there.
+ * The size that the namespace of the payer allows, @bytes or smaller. The limit of the machine
+ * matters for large rings and send buffers only, because memory in pools counts there.
  */
-static u32 offer_memory(const struct smc_conn *writer, const struct smc_conn *reader, u32 bytes)
+static u32 offer_memory(const struct smc_conn *writer, const struct smc_conn *payer, u32 bytes)
 {
-	const struct smc_share *share = reader->sn->share;
+	const struct smc_share *share = payer->sn->share;
 
-	return writer->tx.buffer_bytes < SMC_BUFFER_MAX ? smc_share_offer(share, bytes) :
-							  smc_buffer_offer(share, bytes);
+	if (writer->tx.buffer_bytes < SMC_BUFFER_MAX && !writer->transport->buffered)
+		return smc_share_offer(share, bytes);
+	return smc_buffer_offer(share, bytes);
 }
 
 static bool grow_ring(struct smc_conn *writer, struct smc_conn *reader, u32 bytes)
 {
+	if (!reader)
+		return smc_send_buffer_resize(writer, bytes);
 	bytes = offer_memory(writer, reader, bytes);
 	if (bytes > writer->tx.buffer_bytes)
 		bytes = charge_reader(reader, bytes);
@@ -116,7 +121,7 @@ static u32 get_growth_limit(const struct smc_conn_tx *tx)
  */
 void smc_tx_grow(struct smc_conn *conn, size_t left)
 {
-	struct smc_conn *reader = conn->transport->other_end(conn);
+	struct smc_conn *reader = NULL;
 	struct smc_conn_tx *tx = &conn->tx;
 	u32 before = tx->buffer_bytes, most = get_growth_limit(tx);
 	u32 bytes, wanted;
@@ -129,17 +134,30 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 	WRITE_ONCE(tx->cramped, false);
 	WRITE_ONCE(tx->stuck, true);	/* smc_rx_started() may change that at once */
 	WRITE_ONCE(tx->unread, false);
-	if (!reader || !smc_conn_get_not_zero(reader))
-		return;
+	if (!conn->transport->buffered) {
+		reader = conn->transport->other_end(conn);
+		if (!reader || !smc_conn_get_not_zero(reader))
+			return;
+	}
 	grown = grow_for_socket(conn, reader, wanted);
 	if (grown)
 		WRITE_ONCE(tx->stuck, false);
 	smc_balance_watch(conn, !grown && smc_tx_is_small(conn));
 	smc_conn_count(conn, grown ? SMC_STAT_RING_GROWN : SMC_STAT_RING_STUCK, 1);
 	trace_smc_ring(conn->sk, before, grown ? tx->buffer_bytes : wanted, grown);
+	if (!reader)
+		return;
 	if (grown || smc_tx_is_small(conn))
 		tell_reader(reader, grown);
 	smc_conn_put(reader);
+}
+
+/* What TCP would buffer here. The other end has limits of its own. */
+static u32 get_send_limit(const struct smc_conn *conn)
+{
+	int most = READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_wmem[2]);
+
+	return min(rounddown_pow_of_two(max(most, SMC_BUFFER_MIN)), conn->tx.limit);
 }
 
 /**
@@ -148,8 +166,8 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
  *
  * The socket lock is held. Does not sleep.
  *
- * The reader's limit applies, and SO_SNDBUF: what this program has set, it can write. The kernel
- * has doubled the value.
+ * The limit of the reader applies, to a send buffer that of autotuning by TCP; and SO_SNDBUF: what
+ * this program has set, it can write. The kernel has doubled the value.
  */
 void smc_tx_choose_largest(struct smc_conn *conn)
 {
@@ -160,7 +178,9 @@ void smc_tx_choose_largest(struct smc_conn *conn)
 	sock_owned_by_me(sk);
 	if (conn->transport->other_end)
 		reader = conn->transport->other_end(conn);
-	if (reader && reader->rx.may_move)
+	if (conn->transport->buffered)
+		largest = max(largest, get_send_limit(conn));
+	else if (reader && reader->rx.may_move)
 		largest = max(largest, reader->rx.largest);
 	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
 		largest = clamp(rounddown_pow_of_two(max(sk->sk_sndbuf, 1)), conn->tx.most,
@@ -171,22 +191,22 @@ void smc_tx_choose_largest(struct smc_conn *conn)
 /**
  * smc_tx_can_grow() - do the limits allow a larger ring?
  * @conn: the connection that writes to the ring
- * @reader: the connection at the other end; the caller has a reference
+ * @payer: the connection that pays for the ring; the caller has a reference
  *
  * The socket lock of @conn is held. Does not sleep.
  *
- * Those of @reader's namespace and cgroup. Return: false also if @reader has not started, or has
+ * Those of @payer's namespace and cgroup. Return: false also if @payer has not started, or has
  * ended.
  */
-bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *reader)
+bool smc_tx_can_grow(const struct smc_conn *conn, struct smc_conn *payer)
 {
 	u32 bytes, before = conn->tx.buffer_bytes;
 
 	bytes = min(before * GROWTH, get_growth_limit(&conn->tx));
-	bytes = offer_memory(conn, reader, bytes);
-	spin_lock_bh(&reader->lock);
-	bytes = smc_conn_is_in_use(reader) ? smc_buffer_offer_growth(reader, bytes) : 0;
-	spin_unlock_bh(&reader->lock);
+	bytes = offer_memory(conn, payer, bytes);
+	spin_lock_bh(&payer->lock);
+	bytes = smc_conn_is_in_use(payer) ? smc_buffer_offer_growth(payer, bytes) : 0;
+	spin_unlock_bh(&payer->lock);
 	return bytes > before;
 }
 

@@ -95,7 +95,8 @@ static bool swap_memory(struct smc_conn *writer, struct smc_conn *reader,
 		return false;
 	if (reader->rx.reading && to.bytes < reader->rx.buffer_bytes)
 		return false;
-	writer->transport->ring_swap(writer, memory);
+	if (!writer->transport->ring_swap(writer, memory))
+		return false;
 	memory->written = writer->tx.highest;
 	smc_conn_count_receive_buffer(reader, (s64)to.bytes - reader->rx.buffer_bytes);
 	set_reader_ring(&reader->rx, &to, start);

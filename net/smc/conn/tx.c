@@ -94,6 +94,8 @@ static int wait_for_space(struct smc_conn *conn, long *timeo)
 	WRITE_ONCE(conn->tx.waiters, conn->tx.waiters + 1);
 	add_wait_queue(smc_conn_waiters(conn), &wait);
 	while (!arm_and_check_space(conn)) {
+		if (smc_tx_needs_report(conn))
+			smc_cdc_blocked(conn, false);
 		smc_stall_begin(conn);
 		smc_unread_watch(conn);
 		if (!*timeo) {

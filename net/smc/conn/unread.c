@@ -4,8 +4,9 @@
  * and so the ring may become larger than a peer that reads needs (conn/grow.c).
  *
  * A timer finds out while calls or programs wait. The peer does not report each byte that it reads,
- * unless it knows that a writer is blocked. So the timer tells it. It is in this kernel, and
- * reports at once what it has read; and later its first byte, which ends the state.
+ * unless it knows that a writer is blocked. So the timer tells it. If it is in this kernel, it
+ * reports at once what it has read; otherwise it has as much time again. Later it reports its first
+ * byte, which ends the state.
  */
 
 #include "conn.h"
@@ -37,23 +38,25 @@ static bool is_quiet(struct smc_conn *conn)
 
 /*
  * Note that the peer has reported nothing since @consumed. Return: whether that is so. Otherwise it
- * goes on to read, and the timer goes on.
+ * goes on to read, or its answer is on the way (@asked), and the timer goes on.
  */
-static bool note_unread(struct smc_conn *conn, u32 consumed)
+static bool note_unread(struct smc_conn *conn, u32 consumed, bool asked)
 {
+	bool unread = conn->tx.consumed == consumed && !(asked && !conn->transport->synchronous);
+
 	if (!has_waiting_writer(conn))
 		return false;
-	if (conn->tx.consumed == consumed)
+	if (unread)
 		WRITE_ONCE(conn->tx.unread, true);
 	else
 		start_timer(conn, jiffies + READER_TIME);
-	return conn->tx.consumed == consumed;
+	return unread;
 }
 
 static void handle_unread_timer(struct timer_list *timer)
 {
 	struct smc_conn *conn = container_of(timer, struct smc_conn, tx.unread_timer);
-	bool is_due, wake = false;
+	bool is_due, asked, wake = false;
 	u32 consumed;
 
 	spin_lock(&conn->lock);
@@ -61,9 +64,9 @@ static void handle_unread_timer(struct timer_list *timer)
 	is_due = has_waiting_writer(conn) && is_quiet(conn);
 	spin_unlock(&conn->lock);
 	if (is_due) {
-		smc_cdc_blocked(conn, false);
+		asked = smc_cdc_blocked(conn, false);
 		spin_lock(&conn->lock);
-		wake = note_unread(conn, consumed);
+		wake = note_unread(conn, consumed, asked);
 		spin_unlock(&conn->lock);
 	}
 	if (wake)

@@ -86,6 +86,19 @@ bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes)
 }
 
 /**
+ * smc_buffer_exceed() - account for a buffer that takes the place of a larger one
+ * @share: the share of the namespace, which is alive
+ * @bytes: the size; limits do not apply
+ *
+ * Any context. smc_buffer_give() gives the bytes back.
+ */
+void smc_buffer_exceed(struct smc_share *share, u32 bytes)
+{
+	smc_share_exceed(share, bytes);
+	smc_memory_exceed(bytes);
+}
+
+/**
  * smc_buffer_give() - a buffer was freed
  * @share: the share it was taken from
  * @bytes: the size that was taken, or a part of it

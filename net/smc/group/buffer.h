@@ -15,6 +15,7 @@ u32 smc_ring_limit(int wanted);
 u32 smc_buffer_offer(const struct smc_share *share, u32 bytes);
 u32 smc_buffer_take(struct smc_share *share, u32 bytes);
 bool smc_buffer_take_exactly(struct smc_share *share, u32 bytes);
+void smc_buffer_exceed(struct smc_share *share, u32 bytes);
 void smc_buffer_give(struct smc_share *share, u32 bytes);
 
 u32 smc_buffer_charge_most(struct smc_conn *conn, u32 bytes);

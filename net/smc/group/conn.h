@@ -113,6 +113,7 @@ struct smc_conn_rx {
  * @peer: bounds of the peer's ring; over SMC-D those of @ring
  * @most: size up to which this end may make the ring grow while the peer reads; constant
  * @largest: the same while the peer reads nothing; written under the socket lock
+ * @limit: the largest size that the devices can use; 0 unless the transport is buffered; constant
  * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
  *	starts
  * @cramped: the ring is too small for writes as the last one, or to delay announcements as
@@ -124,6 +125,8 @@ struct smc_conn_rx {
  * @prod: @produced as a cursor
  * @consumed: bytes the peer has consumed; written under conn->lock
  * @seen: @produced when a kworker last looked whether the ring is idle
+ * @idle_looks: how often it has found so since the last write
+ * @next_ask: the peer is asked when there were so many
  * @last_consumed: jiffies when the peer has consumed data last; conn->lock
  * @cons: @consumed as a cursor of the peer's ring: the last one accepted
  * @announced: bytes announced to the peer, if the transport is buffered; conn->lock
@@ -141,6 +144,7 @@ struct smc_conn_rx {
  * @stall: timer for TCP_USER_TIMEOUT. It is started under conn->lock, and holds a reference
  * @stall_begin: jiffies when a call has found no space, and @stall was started; conn->lock
  * @stall_asked: messages ask for the peer's consumer cursor; conn->lock
+ * @report_asked: the same, to make the ring smaller; conn->lock
  * @highest: end of the part of the ring that was ever written; offset in the ring
  * @seqno: number of the last control message; conn->lock
  * @producer_flags: for each control message; conn->lock
@@ -164,6 +168,7 @@ struct smc_conn_tx {
 	u32 buffer_bytes;
 	u32 most;
 	u32 largest;
+	u32 limit;
 	u8 *base;
 	struct smc_ring ring;
 	struct smc_ring peer;
@@ -176,6 +181,8 @@ struct smc_conn_tx {
 	struct smc_cursor prod;
 	u32 consumed;
 	u32 seen;
+	u32 idle_looks;
+	u32 next_ask;
 	unsigned long last_consumed;
 	struct smc_cursor cons;
 	u32 announced;
@@ -190,6 +197,7 @@ struct smc_conn_tx {
 	struct timer_list stall;
 	unsigned long stall_begin;
 	bool stall_asked;
+	bool report_asked;
 	u32 highest;
 	u16 seqno;
 	u8 producer_flags;
@@ -269,8 +277,8 @@ struct smc_conn_urgent {
  *	lower half of the DMB token (SMC-D). Set by conn_open(), then constant
  * @peer_token: the peer's alert token
  * @lock: protects the fields marked @lock; taken with bottom halves off. No other lock of the
- *	module is taken inside it, except by the transport's cdc_post, tx_progress and conn_ends,
- *	and that of the peer by conn/resize.c
+ *	module is taken inside it, except by the transport's cdc_post, tx_progress, ring_swap and
+ *	conn_ends, and that of the peer by conn/resize.c
  * @state: enum smc_close_state; @lock
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN for the program; written under @lock. Read without the
  *	lock by smp_load_acquire(), which makes the last bytes and @failed visible

@@ -246,9 +246,9 @@ struct smc_tx_progress {
  *	version 2 also whether the link is direct, and in the Confirm the list of GIDs. All other
  *	fields are set.
  * @conn_attach: Attach the peer's element, so that it can be written; set tx.ring, and tx.base if
- *	the CPU can copy to it; with @buffered tx.peer, too. The peer's values are not trusted. May
- *	sleep. Returns 0, -ECONNRESET if the peer has already released the element, or another
- *	negative errno.
+ *	the CPU can copy to it; with @buffered tx.peer, tx.most and tx.limit, too. The peer's values
+ *	are not trusted. May sleep. Returns 0, -ECONNRESET if the peer has already released the
+ *	element, or another negative errno.
  * @conn_settle: The last CLC message was exchanged: the client has sent its Confirm, the server has
  *	received it. Verify the link; for first contact of SMC-R by CONFIRM LINK. May sleep. Returns
  *	0, -EINPROGRESS or another negative errno. NULL if there is nothing to verify.
@@ -264,14 +264,20 @@ struct smc_tx_progress {
  *
  * @may_grow: Can one end replace the memory into which it writes, as both are in this kernel? Then
  *	rx.granted may be less than the smallest size of the protocol. Any context. NULL if that is
- *	never so, and then also the operations that follow. The socket lock is held for them.
+ *	never so.
  * @other_end: The connection at the other end, of which this end writes to the receive ring; NULL
  *	if it is detached. Its struct exists as long as the socket lock is held. Does not sleep.
- * @ring_alloc: Allocate memory of at most @bytes for the receive ring of the other end: all zero,
- *	and charged to the limits of its namespace. It may exceed them if the ring is larger now.
+ *	The operation is NULL without @may_grow.
+ *
+ * For the ring that this end writes to, the receive ring of the other end or with @buffered the
+ * send buffer; NULL if its memory cannot be replaced. The socket lock is held.
+ *
+ * @ring_alloc: Allocate memory of at most @bytes, charged to the limits of the namespace that owns
+ *	the ring. It may exceed them if the ring is larger now. A receive ring is all zero.
  *	May sleep. Returns 0, or a negative errno, -ENOBUFS at a limit.
- * @ring_swap: Replace the memory of the receive ring of the other end. @memory becomes the former
- *	memory. The locks of both connections are held; neither is being freed. Does not sleep.
+ * @ring_swap: Replace the memory of the ring. @memory becomes the former memory, without @priv if
+ *	the device may still read it. The locks of the connections that use the ring are held;
+ *	neither is being freed. Does not sleep. Returns false if the ring cannot use the memory.
  * @ring_free: Free memory that no ring has: @priv and @written of struct smc_ring_memory. @conn is
  *	any of the two ends. With @reuse the transport may keep the memory for another ring.
  *	Process context; does not sleep.
@@ -326,7 +332,7 @@ struct smc_transport {
 	bool (*may_grow)(const struct smc_group *group);
 	struct smc_conn *(*other_end)(const struct smc_conn *conn);
 	int (*ring_alloc)(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory);
-	void (*ring_swap)(struct smc_conn *conn, struct smc_ring_memory *memory);
+	bool (*ring_swap)(struct smc_conn *conn, struct smc_ring_memory *memory);
 	void (*ring_free)(struct smc_conn *conn, void *memory, u32 written, bool reuse);
 
 	bool (*tx_progress)(struct smc_conn *conn, struct smc_tx_progress *out);

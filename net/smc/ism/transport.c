@@ -270,7 +270,7 @@ static int d_ring_alloc(struct smc_conn *conn, u32 bytes, struct smc_ring_memory
 	return err;
 }
 
-static void d_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory)
+static bool d_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory)
 {
 	struct smc_dmb_memory dmb = get_dmb_memory(memory);
 	struct element *el = conn->priv;
@@ -278,6 +278,7 @@ static void d_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory)
 	el->dev->ops->swap_memory(el->dev, &el->map, &dmb);
 	el->block = el->map.addr;
 	*memory = get_ring_memory(&dmb);
+	return true;
 }
 
 static void d_ring_free(struct smc_conn *conn, void *memory, u32 written, bool reuse)

@@ -364,6 +364,8 @@ static bool poll_conn_writable(struct smc_conn *conn)
 	smp_mb();
 	if (smc_tx_writable(conn))
 		return true;
+	if (smc_tx_needs_report(conn))
+		smc_cdc_blocked(conn, false);
 	smc_unread_watch(conn);
 	return false;
 }

@@ -154,70 +154,26 @@ static int await_announcement(struct smcr_conn *rc)
 }
 
 /*
- * The size of the send ring for an element of the peer: that of the element, or what the program
- * has chosen with SO_SNDBUF, if that is more and the limits allow it. The kernel has doubled the
- * value.
+ * The first send ring is small: conn/grow.c makes it larger when the program writes more. A server
+ * cannot decline after its Accept (R-DEC-04), so the ring exists before.
  */
-static u32 choose_ring_size(const struct smcr_conn *rc, u32 element)
+static int take_first_ring(struct smcr_conn *rc)
 {
-	const struct sock *sk = rc->conn->sk;
-	u32 chosen = rounddown_pow_of_two(clamp(sk->sk_sndbuf, 1, SMCR_SEND_RING_MAX));
-
-	if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK) || chosen <= element)
-		return element;
-	return max(smc_buffer_offer(rc->rg->share, chosen), element);
-}
-
-/* Return: the size that was charged, from @element to @bytes; 0 if the cgroup has no room */
-static u32 charge_ring(struct smc_conn *conn, u32 element, u32 bytes)
-{
-	if (bytes > element) {
-		bytes = smc_buffer_charge_most(conn, bytes);
-		if (bytes >= element)
-			return bytes;
-		smc_buffer_uncharge(conn, bytes);
-	}
-	return smc_buffer_charge(conn, element) ? 0 : element;
-}
-
-/* A ring for an element. If there is no memory for what the program has chosen, it is smaller. */
-static struct smcr_send_ring *get_ring(struct smcr_conn *rc, u32 element)
-{
-	u32 bytes = charge_ring(rc->conn, element, choose_ring_size(rc, element));
+	struct smc_conn *conn = rc->conn;
+	const struct smc_knobs *knobs = &conn->sn->knobs;
+	u32 bytes = roundup_pow_of_two(READ_ONCE(knobs->rmem_start));
 	struct smcr_send_ring *ring;
-	bool fresh;
 
+	bytes = min(bytes, smc_buffer_size(READ_ONCE(knobs->smcr_rmem)));
+	bytes = smc_buffer_charge_most(conn, bytes);
 	if (!bytes)
-		return ERR_PTR(-ENOMEM);
-	ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
-	while (IS_ERR(ring) && bytes > element) {
-		bytes /= 2;
-		smc_buffer_uncharge(rc->conn, bytes);
-		ring = smcr_send_ring_take(rc->rg, bytes, &fresh);
-	}
-	if (IS_ERR(ring))
-		smc_buffer_uncharge(rc->conn, bytes);
-	else
-		smc_conn_count(rc->conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
-	return ring;
-}
-
-/*
- * On a later contact the server cannot decline after its Accept (R-DEC-04), so it reserves a send
- * ring before. Only the Confirm has the size of the client's element; until then the server assumes
- * the largest one that the client ever had in this group. At first contact no size is known, and
- * the server can still decline.
- */
-static int reserve_ring(struct smcr_conn *rc)
-{
-	u32 element = READ_ONCE(rc->rg->largest_element);
-	struct smcr_send_ring *ring;
-
-	if (rc->rg->role == SMC_CLIENT || !element)
-		return 0;
-	ring = get_ring(rc, element);
-	if (IS_ERR(ring))
+		return -ENOMEM;
+	ring = smcr_send_ring_take(rc, bytes);
+	if (IS_ERR(ring)) {
+		smc_buffer_uncharge(conn, bytes);
 		return PTR_ERR(ring);
+	}
+	smc_buffer_uncharge(conn, bytes - ring->bytes);
 	rc->ring = ring;
 	return 0;
 }
@@ -254,7 +210,7 @@ int smcr_conn_open(struct smc_conn *conn)
 	rc->conn = conn;
 	rc->rg = smcr_group_get(rg);
 
-	err = reserve_ring(rc);
+	err = take_first_ring(rc);
 	if (!err)
 		err = take_element(rc);
 	if (!err)
@@ -514,49 +470,35 @@ static int find_rtoken(struct smcr_group *rg, const struct smc_clc_rdma_end *end
 	return err ? err : smcr_rtoken_add(*link, end->rkey, end->rmb_addr);
 }
 
-/* A ring for an element of this size, if there is memory; else the reserved one, if that does */
-static int choose_ring(struct smcr_conn *rc, u32 element)
+/*
+ * The size up to which the send ring grows while the peer reads: that of its element, or what the
+ * program has chosen with SO_SNDBUF, if that is more. The kernel has doubled the value.
+ */
+static u32 choose_most(const struct smcr_conn *rc, u32 element)
 {
-	struct smcr_send_ring *ring;
+	const struct sock *sk = rc->conn->sk;
+	u32 most = element;
 
-	if (rc->ring && rc->ring->bytes == choose_ring_size(rc, element))
-		return 0;
-	ring = get_ring(rc, element);
-	if (IS_ERR(ring))
-		return rc->ring && rc->ring->bytes >= element ? 0 : PTR_ERR(ring);
-	if (rc->ring) {
-		smc_buffer_uncharge(rc->conn, rc->ring->bytes);
-		smcr_send_ring_release(rc->ring);
-	}
-	rc->ring = ring;
-	return 0;
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		most = max(most, rounddown_pow_of_two(max(sk->sk_sndbuf, 1)));
+	return max(min(most, rc->conn->tx.limit), rc->ring->bytes);
 }
 
-static void note_element_size(struct smcr_group *rg, u32 bytes)
-{
-	spin_lock_bh(&rg->lock);
-	WRITE_ONCE(rg->largest_element, max(rg->largest_element, bytes));
-	spin_unlock_bh(&rg->lock);
-}
-
-static int take_ring(struct smcr_conn *rc, u32 bytes)
+static void set_tx(struct smcr_conn *rc, u32 element)
 {
 	struct smc_conn *conn = rc->conn;
-	int err = choose_ring(rc, bytes);
 
-	if (err)
-		return err;
-	note_element_size(rc->rg, bytes);
 	conn->tx.base = rc->ring->base;
 	conn->tx.buffer_bytes = rc->ring->bytes;
 	conn->tx.ring = (struct smc_ring){ .end = rc->ring->bytes };
+	conn->tx.limit = smcr_send_ring_limit(rc->rg);
+	conn->tx.most = choose_most(rc, element);
 	smc_conn_count_size(conn, SMC_STAT_TX_BUFFER, conn->tx.buffer_bytes);
 	smc_conn_count(conn, SMC_STAT_TX_USED, conn->tx.buffer_bytes);
 	rc->bounds.first = rc->rg->eye_catcher ? EYE_CATCHER_BYTES : 0;
-	rc->bounds.end = bytes;
+	rc->bounds.end = element;
 	rc->sent = smc_cursor_start(&rc->bounds);
 	conn->tx.peer = rc->bounds;
-	return 0;
 }
 
 /* Either smcr_conn_leave() finds the connection on the link, or this finds the link gone */
@@ -566,7 +508,6 @@ static int enter_link(struct smcr_conn *rc, struct smcr_link *link,
 	struct smcr_group *rg = rc->rg;
 	int err = 0;
 
-	/* A ring that the program has chosen may be larger than what the device can map */
 	if (!rc->ring->mapped[smcr_link_index(link)])
 		return -ENOLINK;
 	spin_lock_bh(&rg->lock);
@@ -609,9 +550,7 @@ int smcr_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 		return -EPROTO;
 	rc->peer_addr = end->rmb_addr + offset;
 	rc->peer_offset = offset;
-	err = take_ring(rc, bytes);
-	if (err)
-		return err;
+	set_tx(rc, bytes);
 	err = enter_link(rc, link, end);
 	if (err)
 		return err;

@@ -36,7 +36,7 @@ struct smcr_send_ring;
  * @peer_index: index of the peer's element in it, from 1
  * @link: link on which it sends; set under smcr_group.lock, changed under smc_conn.lock and the
  *	send_lock of both links. Its send_lock protects the fields below while data is exchanged
- * @ring: send ring; a server may reserve it before the peer's element is known
+ * @ring: send ring; changed under the socket lock and smc_conn.lock, too
  * @bounds: bounds of the peer's ring
  * @rkey: key of the peer's RMB on @link
  * @peer_addr: address of the peer's element on @link
@@ -53,6 +53,8 @@ struct smcr_send_ring;
  * @wants_report: it is to report that of the next message
  * @unproved: the connection was moved to @link, and its failover message is due
  * @is_waiting: @cdc waits for a slot
+ * @left_on: link on which it has left a ring for another one
+ * @left_until: the device has read that when @left_on->tail has reached this
  * @waiting: node in link->waiting
  * @cdc: the latest control data for the peer
  * @withdrawn: the peer has withdrawn its RMB, nothing is written to it any more
@@ -93,6 +95,8 @@ struct smcr_conn {
 	bool wants_report;
 	bool unproved;
 	bool is_waiting;
+	struct smcr_link *left_on;
+	u32 left_until;
 	struct list_head waiting;
 	struct smc_cdc cdc;
 	bool withdrawn;
@@ -107,6 +111,11 @@ int smcr_conn_settle(struct smc_conn *conn);
 void smcr_conn_close(struct smc_conn *conn);
 bool smcr_conn_tx_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc);
+
+/* ring.c: transport operations */
+int smcr_conn_ring_alloc(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory);
+bool smcr_conn_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory);
+void smcr_conn_ring_free(struct smc_conn *conn, void *memory, u32 written, bool reuse);
 
 void smcr_conn_put(struct smcr_conn *rc);
 

@@ -26,8 +26,7 @@ static bool move_conn(struct smcr_conn *rc)
 	if (!from)
 		return false;
 	to = smcr_group_idlest_link(rc->rg);
-	if (!to || smcr_rtoken_get(to, rc->rtoken, &rkey, &addr) ||
-	    !rc->ring->mapped[smcr_link_index(to)])
+	if (!to || smcr_rtoken_get(to, rc->rtoken, &rkey, &addr))
 		return false;
 	spin_lock_bh(&conn->lock);
 	moved = smcr_link_move(rc, to, rkey, addr + rc->peer_offset, conn->tx.consumed,

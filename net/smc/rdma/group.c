@@ -380,6 +380,7 @@ static struct smcr_group *create_group(struct smc_group *group)
 	rg->max_links = agreed->max_links ?: SMC_MAX_LINKS_MAX;
 	rg->wanted_links = READ_ONCE(smc_net(group->net)->knobs.max_links);
 	spin_lock_init(&rg->lock);
+	spin_lock_init(&rg->rings_lock);
 	spin_lock_init(&rg->rtokens_lock);
 	mutex_init(&rg->link_lock);
 	mutex_init(&rg->memory_lock);

@@ -32,14 +32,12 @@ struct smcr_device;
  * @share: memory share that its buffers count against; constant. Buffers are allocated only
  *	while @net is valid
  * @lock: protects @group, @conns, @nr_conns, @nr_abandoned, @nr_abandoned_others,
- *	@largest_element, @settling, @settled; taken with bottom halves off
+ *	@settling, @settled; taken with bottom halves off
  * @group: the link group, NULL once that has ended
  * @conns: connections by alert token; read under RCU
  * @nr_conns: number of connections
  * @nr_abandoned: number of lost elements and refused RMBs
  * @nr_abandoned_others: number of lost elements of connections to other addresses than the group's
- * @largest_element: size of the largest element that the peer ever had, 0 if it had none; read
- *	without lock
  * @settling: the connection of the first contact, while its conn_settle is in progress
  * @settled: first contact has succeeded or, on a client, others may join already
  * @dev: device of the first link, for monitoring; holds a reference; constant
@@ -54,8 +52,9 @@ struct smcr_device;
  * @llc: link layer control
  * @link_lock: held while the queue pair of a link changes its state or is destroyed; outside
  *	@memory_lock
- * @memory_lock: protects @rmbs, @rings and their bytes; process context
+ * @memory_lock: protects @rmbs and @rmb_bytes; process context
  * @rmbs: local RMBs
+ * @rings_lock: protects @rings and @ring_bytes; process context; inside @memory_lock
  * @rings: send rings
  * @rmb_bytes: memory of @rmbs in bytes; read without lock
  * @ring_bytes: memory of @rings in bytes; read without lock
@@ -79,7 +78,6 @@ struct smcr_group {
 	unsigned int nr_conns;
 	unsigned int nr_abandoned;
 	unsigned int nr_abandoned_others;
-	u32 largest_element;
 	struct smcr_conn *settling;
 	bool settled;
 	struct smcr_device *dev;
@@ -92,8 +90,9 @@ struct smcr_group {
 	struct smcr_link links[SMCR_LINKS];
 	struct smcr_llc llc;
 	struct mutex link_lock;		/* see above */
-	struct mutex memory_lock;	/* protects rmbs and rings */
+	struct mutex memory_lock;	/* protects rmbs */
 	struct list_head rmbs;
+	spinlock_t rings_lock;		/* protects rings */
 	struct list_head rings;
 	unsigned long rmb_bytes;
 	unsigned long ring_bytes;

@@ -27,6 +27,7 @@ struct smcr_conn;
 struct smcr_device;
 struct smcr_gid;
 struct smcr_group;
+struct smcr_send_ring;
 
 /**
  * enum smcr_link_state - state of a link
@@ -225,6 +226,8 @@ void smcr_link_stop(struct smcr_conn *rc);
 void smcr_link_withdraw(struct smcr_conn *rc);
 void smcr_link_progress(struct smcr_conn *rc, struct smc_conn_ends *out);
 bool smcr_link_tx_progress(struct smcr_conn *rc, struct smc_tx_progress *out);
+bool smcr_link_has_left_ring(struct smcr_conn *rc);
+bool smcr_link_change_ring(struct smcr_conn *rc, struct smcr_send_ring *ring);
 bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 addr,
 		    u32 consumed, struct smc_cursor cursor);
 int smcr_send_create(struct smcr_link *link);

@@ -37,6 +37,9 @@ static const struct smc_transport transport = {
 	.conn_settle	= smcr_conn_settle,
 	.conn_ends	= smcr_conn_ends,
 	.conn_close	= smcr_conn_close,
+	.ring_alloc	= smcr_conn_ring_alloc,
+	.ring_swap	= smcr_conn_ring_swap,
+	.ring_free	= smcr_conn_ring_free,
 	.tx_progress	= smcr_conn_tx_progress,
 	.cdc_post	= smcr_conn_cdc_post,
 };

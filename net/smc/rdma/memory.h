@@ -17,12 +17,13 @@
 #include "../wire/clc.h"
 #include "../wire/llc.h"
 
+struct smcr_conn;
 struct smcr_group;
 struct smcr_link;
 
 #define SMCR_LINKS		3	/* two, and one more while one is replaced */
 #define SMCR_RMB_ELEMENTS	64	/* at most, see smcr_rmb_take() */
-#define SMCR_SEND_RING_MAX	SZ_4M
+#define SMCR_SEND_RING_MIN	SZ_4K
 
 /**
  * struct smcr_registration - an RMB as one link knows it
@@ -98,6 +99,7 @@ struct smcr_rmb {
  * @used: bit 0: in use, by a connection or a request of the device
  * @idle_since: jiffies when it was released
  * @share: memory share that it counts against; constant
+ * @next_left: the next one in smcr_send_slot.left; protected by the send_lock of the link
  */
 struct smcr_send_ring {
 	struct list_head list;
@@ -108,6 +110,7 @@ struct smcr_send_ring {
 	unsigned long used;
 	unsigned long idle_since;
 	struct smc_share *share;
+	struct smcr_send_ring *next_left;
 };
 
 /**
@@ -146,8 +149,9 @@ bool smcr_rmb_is_registered(struct smcr_group *rg, const struct smcr_rmb *rmb);
 void smcr_memory_unregister(struct smcr_link *link);
 void smcr_memory_free(struct smcr_group *rg);
 
-/* ring.c: process context, may sleep, but not for the peer */
-struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh);
+/* ring.c: process context */
+struct smcr_send_ring *smcr_send_ring_take(struct smcr_conn *rc, u32 bytes);
+u32 smcr_send_ring_limit(struct smcr_group *rg);
 void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
 void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
 int smcr_send_rings_map(struct smcr_link *link);

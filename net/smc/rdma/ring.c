@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Send rings of a link group: memory that programs write to, and devices read. */
+/*
+ * Send rings of a link group: memory that programs write to, and devices read.
+ *
+ * A connection begins with a small ring, and conn/send_buffer.c replaces that by a larger one. The
+ * send queue keeps the former ring until the device has read what was posted from it.
+ */
 
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "../group/buffer.h"
+#include "conn.h"
 #include "device.h"
 #include "group.h"
 
-static struct ib_device *ibdev(const struct smcr_link *link)
+static struct ib_device *get_ibdev(const struct smcr_link *link)
 {
 	return link->pd->device;
 }
@@ -18,10 +24,11 @@ static int map_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 {
 	unsigned int i = smcr_link_index(link);
 
+	lockdep_assert_held(&link->group->rings_lock);
 	if (ring->mapped[i])
 		return 0;
-	ring->dma[i] = ib_dma_map_single(ibdev(link), ring->base, ring->bytes, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev(link), ring->dma[i]))
+	ring->dma[i] = ib_dma_map_single(get_ibdev(link), ring->base, ring->bytes, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(get_ibdev(link), ring->dma[i]))
 		return -ENOMEM;
 	ring->mapped[i] = true;
 	return 0;
@@ -33,7 +40,7 @@ static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
 
 	if (!ring->mapped[i])
 		return;
-	ib_dma_unmap_single(ibdev(link), ring->dma[i], ring->bytes, DMA_TO_DEVICE);
+	ib_dma_unmap_single(get_ibdev(link), ring->dma[i], ring->bytes, DMA_TO_DEVICE);
 	ring->mapped[i] = false;
 }
 
@@ -41,19 +48,27 @@ static void unmap_ring(struct smcr_link *link, struct smcr_send_ring *ring)
  * smcr_send_rings_map() - map the send rings of the group for the device of a link
  * @link: a forming link
  *
- * smcr_group.memory_lock is held. May sleep. A ring that a program has chosen may be too large for
- * the device.
+ * Does not sleep. A large ring need not be mapped: if the device cannot, its connection does not
+ * move to this link.
  *
  * Return: 0 or a negative errno.
  */
 int smcr_send_rings_map(struct smcr_link *link)
 {
+	size_t most = smcr_most_mapped(get_ibdev(link));
 	struct smcr_send_ring *ring;
 	int err = 0;
 
-	list_for_each_entry(ring, &link->group->rings, list)
-		if (ring->bytes <= SMC_BUFFER_MAX || ring->bytes <= smcr_most_mapped(ibdev(link)))
+	spin_lock(&link->group->rings_lock);
+	list_for_each_entry(ring, &link->group->rings, list) {
+		if (ring->bytes > most)
+			continue;
+		if (ring->bytes > SMC_BUFFER_MAX)
+			map_ring(link, ring);
+		else
 			err = err ?: map_ring(link, ring);
+	}
+	spin_unlock(&link->group->rings_lock);
 	return err;
 }
 
@@ -61,36 +76,51 @@ int smcr_send_rings_map(struct smcr_link *link)
  * smcr_send_rings_unmap() - unmap all send rings of the group
  * @link: a link whose queue pair is drained, or which has no protection domain
  *
- * smcr_group.memory_lock is held. May sleep.
+ * Process context; does not sleep.
  */
 void smcr_send_rings_unmap(struct smcr_link *link)
 {
 	struct smcr_send_ring *ring;
 
+	spin_lock(&link->group->rings_lock);
 	list_for_each_entry(ring, &link->group->rings, list)
 		unmap_ring(link, ring);
+	spin_unlock(&link->group->rings_lock);
 }
 
-/* Can the devices of all links map a send ring of this size? */
-static bool can_map(const struct smcr_group *rg, u32 bytes)
+/* The largest ring that the devices of all links can map */
+static size_t largest_mapped(const struct smcr_group *rg)
 {
+	size_t bytes = SMC_SEND_BUFFER_MAX;
 	unsigned int i;
 
+	lockdep_assert_held(&rg->rings_lock);
 	for (i = 0; i < SMCR_LINKS; i++)
-		if (smcr_link_has_memory(&rg->links[i]) && bytes > smcr_most_mapped(ibdev(&rg->links[i])))
-			return false;
-	return true;
+		if (smcr_link_has_memory(&rg->links[i]))
+			bytes = min(bytes, smcr_most_mapped(get_ibdev(&rg->links[i])));
+	return bytes;
 }
 
-static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes)
+/* Account for the memory of a ring. In place of a larger ring, it may exceed the limits. */
+static bool take_memory(struct smc_share *share, u32 bytes, bool is_smaller)
+{
+	if (is_smaller) {
+		smc_buffer_exceed(share, bytes);
+		return true;
+	}
+	return smc_buffer_offer(share, bytes) >= bytes && smc_buffer_take_exactly(share, bytes);
+}
+
+static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes, bool is_smaller)
 {
 	struct smcr_send_ring *ring;
 
-	if (!smc_buffer_take_exactly(share, bytes))
+	if (!take_memory(share, bytes, is_smaller))
 		return ERR_PTR(-ENOBUFS);
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL);
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL | __GFP_NOMEMALLOC);
 	if (ring)
-		ring->base = smcr_memory_alloc(bytes, bytes > SMC_BUFFER_MAX ? __GFP_NORETRY : 0);
+		ring->base = smcr_memory_alloc(bytes, __GFP_NOMEMALLOC |
+					       (bytes > SMC_BUFFER_MAX ? __GFP_NORETRY : 0));
 	if (!ring || !ring->base) {
 		kfree(ring);
 		smc_buffer_give(share, bytes);
@@ -98,6 +128,7 @@ static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes)
 	}
 	ring->share = share;
 	ring->bytes = bytes;
+	__set_bit(0, &ring->used);
 	return ring;
 }
 
@@ -108,42 +139,48 @@ static void free_ring(struct smcr_send_ring *ring)
 	kfree(ring);
 }
 
-/* Free rings that were not used for @age jiffies; no request of the device refers to them */
-static void drop_rings(struct smcr_group *rg, unsigned long age)
+static void unmap_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 {
-	struct smcr_send_ring *ring, *next;
 	unsigned int i;
 
-	list_for_each_entry_safe(ring, next, &rg->rings, list) {
-		if (test_and_set_bit_lock(0, &ring->used))
-			continue;
-		if (time_before(jiffies, ring->idle_since + age)) {
-			clear_bit_unlock(0, &ring->used);
-			continue;
-		}
-		for (i = 0; i < SMCR_LINKS; i++)
-			unmap_ring(&rg->links[i], ring);
-		list_del(&ring->list);
-		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes - ring->bytes);
-		free_ring(ring);
-	}
+	for (i = 0; i < SMCR_LINKS; i++)
+		unmap_ring(&rg->links[i], ring);
 }
 
-/* A new ring, which is in use. If memory is short, it takes the place of unused ones. */
-static struct smcr_send_ring *add_ring(struct smcr_group *rg, u32 bytes)
+/* Is the ring unused for @age jiffies, so that no request of the device refers to it? */
+static bool claim_stale(struct smcr_send_ring *ring, unsigned long age)
 {
-	struct smcr_send_ring *ring = create_ring(rg->share, bytes);
+	if (test_and_set_bit_lock(0, &ring->used))
+		return false;
+	if (!time_before(jiffies, ring->idle_since + age))
+		return true;
+	clear_bit_unlock(0, &ring->used);
+	return false;
+}
 
-	if (IS_ERR(ring) && bytes <= SMC_BUFFER_MAX) {
-		drop_rings(rg, 0);
-		ring = create_ring(rg->share, bytes);
+/**
+ * smcr_send_rings_trim() - free idle send rings
+ * @rg: the group
+ * @age: time for which no connection has used them, in jiffies
+ *
+ * Process context; does not sleep.
+ */
+void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age)
+{
+	struct smcr_send_ring *ring, *next;
+	LIST_HEAD(stale);
+
+	spin_lock(&rg->rings_lock);
+	list_for_each_entry_safe(ring, next, &rg->rings, list) {
+		if (!claim_stale(ring, age))
+			continue;
+		unmap_everywhere(rg, ring);
+		list_move(&ring->list, &stale);
+		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes - ring->bytes);
 	}
-	if (IS_ERR(ring))
-		return ring;
-	__set_bit(0, &ring->used);
-	list_add(&ring->list, &rg->rings);
-	WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
-	return ring;
+	spin_unlock(&rg->rings_lock);
+	list_for_each_entry_safe(ring, next, &stale, list)
+		free_ring(ring);
 }
 
 /* Map the ring for the device of each link */
@@ -158,43 +195,172 @@ static int map_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 	return err;
 }
 
+static struct smcr_send_ring *find_unused(struct smcr_group *rg, u32 bytes)
+{
+	struct smcr_send_ring *ring;
+
+	list_for_each_entry(ring, &rg->rings, list)
+		if (ring->bytes == bytes && !test_and_set_bit_lock(0, &ring->used))
+			return ring;
+	return NULL;
+}
+
+/* Take an unused ring of the group. Return: the ring, NULL if all are in use, or an ERR_PTR. */
+static struct smcr_send_ring *reuse_ring(struct smcr_group *rg, u32 bytes)
+{
+	struct smcr_send_ring *ring;
+	int err = 0;
+
+	spin_lock(&rg->rings_lock);
+	ring = find_unused(rg, bytes);
+	if (bytes > largest_mapped(rg))
+		err = -EOPNOTSUPP;
+	else if (ring)
+		err = map_everywhere(rg, ring);
+	spin_unlock(&rg->rings_lock);
+	if (!err)
+		return ring;
+	if (ring)
+		clear_bit_unlock(0, &ring->used);
+	return ERR_PTR(err);
+}
+
+/* Give the group a new ring, which is in use; if memory is short, in place of unused ones */
+static struct smcr_send_ring *add_ring(struct smcr_group *rg, u32 bytes, bool is_smaller)
+{
+	struct smcr_send_ring *ring = create_ring(rg->share, bytes, is_smaller);
+	int err;
+
+	if (IS_ERR(ring)) {
+		smcr_send_rings_trim(rg, 0);
+		ring = create_ring(rg->share, bytes, is_smaller);
+	}
+	if (IS_ERR(ring))
+		return ring;
+	spin_lock(&rg->rings_lock);
+	err = map_everywhere(rg, ring);
+	if (err) {
+		unmap_everywhere(rg, ring);
+	} else {
+		list_add(&ring->list, &rg->rings);
+		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes + bytes);
+	}
+	spin_unlock(&rg->rings_lock);
+	if (!err)
+		return ring;
+	free_ring(ring);
+	return ERR_PTR(err);
+}
+
+/* Return: a ring of @bytes, mapped for all links, or an ERR_PTR */
+static struct smcr_send_ring *take_ring(struct smcr_conn *rc, u32 bytes, bool is_smaller)
+{
+	struct smcr_send_ring *ring = reuse_ring(rc->rg, bytes);
+	bool fresh = !ring;
+
+	if (!ring)
+		ring = add_ring(rc->rg, bytes, is_smaller);
+	if (!IS_ERR(ring))
+		smc_conn_count(rc->conn, fresh ? SMC_STAT_TX_ALLOCATED : SMC_STAT_TX_REUSED, 1);
+	return ring;
+}
+
+/* The same, or if there is no memory for it, a smaller one of at least @least bytes */
+static struct smcr_send_ring *take_ring_within(struct smcr_conn *rc, u32 bytes, u32 least)
+{
+	struct smcr_send_ring *ring = take_ring(rc, bytes, false);
+
+	while (IS_ERR(ring) && bytes / 2 >= least) {
+		bytes /= 2;
+		ring = take_ring(rc, bytes, false);
+	}
+	return ring;
+}
+
 /**
- * smcr_send_ring_take() - get a send ring
- * @rg: the group
- * @bytes: its size, a power of two, at most SMCR_SEND_RING_MAX
- * @fresh: result: the ring is new
+ * smcr_send_ring_take() - get the first send ring of a connection
+ * @rc: the connection
+ * @bytes: its size, a power of two; if memory is short, the ring may be smaller
  *
  * May sleep.
  *
  * Return: the ring, which stays until smcr_send_ring_release(), or an ERR_PTR.
  */
-struct smcr_send_ring *smcr_send_ring_take(struct smcr_group *rg, u32 bytes, bool *fresh)
+struct smcr_send_ring *smcr_send_ring_take(struct smcr_conn *rc, u32 bytes)
 {
+	return take_ring_within(rc, bytes, min(bytes, SMCR_SEND_RING_MIN));
+}
+
+/**
+ * smcr_send_ring_limit() - the largest send ring that the devices of all links can map
+ * @rg: the group
+ *
+ * Process context; does not sleep. Return: a power of two.
+ */
+u32 smcr_send_ring_limit(struct smcr_group *rg)
+{
+	size_t bytes;
+
+	spin_lock(&rg->rings_lock);
+	bytes = largest_mapped(rg);
+	spin_unlock(&rg->rings_lock);
+	return rounddown_pow_of_two(bytes);
+}
+
+/*
+ * At a limit, unused rings are freed, and not reused: a smaller ring may have taken the place of
+ * one of them, and may exceed the limit.
+ */
+static struct smcr_send_ring *take_larger_ring(struct smcr_conn *rc, u32 bytes)
+{
+	if (!smc_buffer_offer(rc->rg->share, bytes))
+		smcr_send_rings_trim(rc->rg, 0);
+	return take_ring_within(rc, bytes, 2 * rc->ring->bytes);
+}
+
+/**
+ * smcr_conn_ring_alloc() - struct smc_transport: get another send ring
+ * @conn: the connection
+ * @bytes: its size
+ * @memory: result
+ *
+ * Return: 0 or a negative errno.
+ */
+int smcr_conn_ring_alloc(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory)
+{
+	struct smcr_conn *rc = conn->priv;
 	struct smcr_send_ring *ring;
-	int err;
 
-	*fresh = false;
-	mutex_lock(&rg->memory_lock);
-	ring = ERR_PTR(-ENOMEM);
-	if (!can_map(rg, bytes))
-		goto unlock;
-	list_for_each_entry(ring, &rg->rings, list)
-		if (ring->bytes == bytes && !test_and_set_bit_lock(0, &ring->used))
-			goto map;
-
-	ring = add_ring(rg, bytes);
+	if (bytes > rc->ring->bytes)
+		ring = take_larger_ring(rc, bytes);
+	else if (smcr_link_has_left_ring(rc))
+		ring = ERR_PTR(-EBUSY);
+	else
+		ring = take_ring(rc, bytes, true);
 	if (IS_ERR(ring))
-		goto unlock;
-	*fresh = true;
-map:
-	err = map_everywhere(rg, ring);
-	if (err) {
-		smcr_send_ring_release(ring);
-		ring = ERR_PTR(err);
-	}
-unlock:
-	mutex_unlock(&rg->memory_lock);
-	return ring;
+		return PTR_ERR(ring);
+	*memory = (struct smc_ring_memory){
+		.priv	= ring,
+		.base	= ring->base,
+		.ring	= { .end = ring->bytes },
+		.bytes	= ring->bytes,
+	};
+	return 0;
+}
+
+/* struct smc_transport: send from another ring */
+bool smcr_conn_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory)
+{
+	if (!smcr_link_change_ring(conn->priv, memory->priv))
+		return false;
+	memory->priv = NULL;	/* the device may still read from the former ring */
+	return true;
+}
+
+/* struct smc_transport: a ring that was not used. It stays for another connection. */
+void smcr_conn_ring_free(struct smc_conn *conn, void *memory, u32 written, bool reuse)
+{
+	smcr_send_ring_release(memory);
 }
 
 /**
@@ -207,20 +373,6 @@ void smcr_send_ring_release(struct smcr_send_ring *ring)
 {
 	ring->idle_since = jiffies;
 	clear_bit_unlock(0, &ring->used);
-}
-
-/**
- * smcr_send_rings_trim() - free idle send rings
- * @rg: the group
- * @age: time for which no connection has used them, in jiffies
- *
- * May sleep.
- */
-void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age)
-{
-	mutex_lock(&rg->memory_lock);
-	drop_rings(rg, age);
-	mutex_unlock(&rg->memory_lock);
 }
 
 /* Free all. The group has no links and connections. */

@@ -28,6 +28,8 @@
  * @end: @rc->written when it was posted; @rc->acked for a failover message
  * @seqno: sequence number in the message
  * @is_long: the message is in link->long_bytes
+ * @left: rings that connections have left; this message, or an earlier one, may be the last that
+ *	was posted from them
  */
 struct smcr_send_slot {
 	struct ib_cqe cqe;
@@ -37,6 +39,7 @@ struct smcr_send_slot {
 	u32 end;
 	u16 seqno;
 	bool is_long;
+	struct smcr_send_ring *left;
 };
 
 static struct smcr_send_slot *free_slot(struct smcr_link *link, unsigned int reserved)
@@ -135,7 +138,7 @@ static unsigned int prepare_writes(struct smcr_conn *rc, struct smcr_send_slot *
 {
 	unsigned int nr;
 
-	for (nr = 0; bytes; nr++) {
+	for (nr = 0; bytes && !WARN_ON_ONCE(nr == SMCR_SEND_WRITES); nr++) {
 		u32 piece = min3(bytes, rc->bounds.end - rc->sent.count,
 				 rc->ring->bytes - rc->written % rc->ring->bytes);
 
@@ -399,7 +402,8 @@ bool smcr_link_tx_progress(struct smcr_conn *rc, struct smc_tx_progress *out)
 	out->unconfirmed = tx->produced - tx->consumed - count_confirmed(rc, tx->consumed);
 	/* The peer may have consumed what is to be written again on another link */
 	out->unsent = min(tx->produced - rc->written, out->unconfirmed);
-	asks = out->unconfirmed > out->unsent && rc->written != rc->reported && !rc->wants_report;
+	asks = out->unconfirmed > out->unsent && rc->written != rc->reported &&
+	       !(rc->wants_report && rc->is_waiting);
 	if (asks)
 		rc->wants_report = true;
 	spin_unlock_bh(&link->send_lock);
@@ -423,6 +427,70 @@ static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_curso
 	rc->reported = rc->written;
 }
 
+/* The last message in the send queue releases the ring, because it completes after all others */
+static void leave_ring(struct smcr_conn *rc, struct smcr_link *link)
+{
+	struct smcr_send_ring *ring = rc->ring;
+	struct smcr_send_slot *last;
+
+	lockdep_assert_held(&link->send_lock);
+	if (link->head == link->tail) {
+		smcr_send_ring_release(ring);
+		return;
+	}
+	last = &link->slots[(link->head - 1) % SMCR_SEND_SLOTS];
+	ring->next_left = last->left;
+	last->left = ring;
+	rc->left_on = link;
+	rc->left_until = link->head;
+}
+
+/**
+ * smcr_link_has_left_ring() - has the connection left a ring from which the device may still read?
+ * @rc: an attached connection
+ *
+ * Any context. Return: whether it has. The next message of the connection asks for a report.
+ */
+bool smcr_link_has_left_ring(struct smcr_conn *rc)
+{
+	struct smcr_link *link = lock_link(rc);
+	/* There are at most SMCR_SEND_SLOTS slots from tail to head, and the numbers wrap */
+	bool has_left = rc->left_on == link &&
+			link->head - rc->left_until < link->head - link->tail;
+
+	spin_unlock_bh(&link->send_lock);
+	return has_left;
+}
+
+/**
+ * smcr_link_change_ring() - send from another ring
+ * @rc: an attached connection
+ * @ring: the other ring, with all bytes that the peer has not consumed. It passes to the connection
+ *
+ * smc_conn.lock is held. Does not sleep. The former ring is released when the device has read it;
+ * the next message of the connection asks for a report of that. A connection must not get a smaller
+ * ring before: rings that it has left for larger ones take less memory than the present one.
+ *
+ * Return: false if the device of the link cannot read the ring.
+ */
+bool smcr_link_change_ring(struct smcr_conn *rc, struct smcr_send_ring *ring)
+{
+	struct smcr_link *link;
+	bool is_mapped;
+
+	lockdep_assert_held(&rc->conn->lock);
+	link = lock_link(rc);
+	is_mapped = ring->mapped[smcr_link_index(link)];
+	if (is_mapped) {
+		skip_consumed(rc, rc->conn->tx.consumed);	/* they are not in @ring */
+		leave_ring(rc, link);
+		rc->ring = ring;
+		rc->wants_report = true;
+	}
+	spin_unlock_bh(&link->send_lock);
+	return is_mapped;
+}
+
 /**
  * smcr_link_move() - move a connection to another link
  * @rc: a connection on a link that is down, whose queue pair is drained
@@ -434,7 +502,7 @@ static void rewind_to_known(struct smcr_conn *rc, u32 consumed, struct smc_curso
  *
  * smc_conn.lock is held, so nothing is posted for the connection meanwhile.
  *
- * Return: false if @to is not usable any more.
+ * Return: false if @to is not usable any more, or its device cannot map the send ring.
  */
 bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 addr,
 		    u32 consumed, struct smc_cursor cursor)
@@ -446,7 +514,7 @@ bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 ad
 	spin_lock_bh(&from->send_lock);
 	/* Only the group's work takes two of these locks, and it does not run twice at a time */
 	spin_lock_nested(&to->send_lock, SINGLE_DEPTH_NESTING);
-	moved = to->state == SMCR_LINK_ACTIVE;
+	moved = to->state == SMCR_LINK_ACTIVE && rc->ring->mapped[smcr_link_index(to)];
 	if (!moved)
 		goto unlock;
 	was_waiting = rc->is_waiting;
@@ -456,6 +524,7 @@ bool smcr_link_move(struct smcr_conn *rc, struct smcr_link *to, u32 rkey, u64 ad
 	rc->rkey = rkey;
 	rc->peer_addr = addr;
 	rc->unproved = true;
+	rc->left_on = NULL;	/* @from is drained */
 	WRITE_ONCE(rc->link, to);
 	if (rc->has_cdc && !rc->stopped) {
 		if (!was_waiting)
@@ -485,6 +554,16 @@ static void note_delivery(const struct smcr_link *link, const struct smcr_send_s
 	rc->acked_seqno = slot->seqno;
 }
 
+static void release_left_rings(struct smcr_send_slot *slot)
+{
+	struct smcr_send_ring *ring;
+
+	while ((ring = slot->left)) {
+		slot->left = ring->next_left;
+		smcr_send_ring_release(ring);
+	}
+}
+
 /* Free all slots before @end. The caller drops the references in @put. Return: their number */
 static unsigned int complete_slots(struct smcr_link *link, u32 end, bool delivered,
 				   struct smcr_conn **put)
@@ -498,6 +577,8 @@ static unsigned int complete_slots(struct smcr_link *link, u32 end, bool deliver
 			link->long_busy = false;
 		if (delivered)
 			note_delivery(link, slot);
+		if (unlikely(slot->left))
+			release_left_rings(slot);
 		if (slot->rc)
 			put[nr++] = slot->rc;
 		slot->rc = NULL;

@@ -237,6 +237,40 @@ def case_buffered(caller):
     expect('digest', digest, hashlib.sha256(data).digest())
 
 
+def limit_buffers(megabytes):
+    """Of the caller's namespace; 0: as before."""
+    with open('/proc/sys/net/smc/buffer_limit', 'w', encoding='ascii') as file:
+        file.write(str(megabytes))
+
+
+def send_when_ready(conn, data):
+    """In small pieces, of a program that waits for poll() first."""
+    poll = select.poll()
+    poll.register(conn, select.POLLOUT)
+    while data and poll.poll(SECONDS * 1000):
+        data = data[conn.send(data[:700]):]
+
+
+def case_cramped(caller):
+    """The caller's send buffers stay small: others have the memory. Needs our module here."""
+    data, senders = pattern(100000, 11), (send_when_ready, socket.socket.sendall)
+    conns = [caller.connect(b's', len(data)) for _ in range(6)]
+    limit_buffers(1)
+    try:
+        threads = [threading.Thread(target=senders[i % 2], args=(conn, data))
+                   for i, conn in enumerate(conns)]
+        for thread in threads:
+            thread.start()
+        for i, conn in enumerate(conns):
+            expect(f'digest {i}', receive(conn, 32), hashlib.sha256(data).digest())
+        for thread in threads:
+            thread.join()
+    finally:
+        limit_buffers(0)
+    for conn in conns:
+        conn.close()
+
+
 def case_urgent(caller):
     data = pattern(3000, 7)
     with caller.connect(b'u', len(data)) as conn:

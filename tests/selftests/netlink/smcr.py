@@ -33,6 +33,7 @@ EXT = extensions(CONNINFO, LGRINFO, DMBINFO)
 SO_NETNS_COOKIE = 71
 SIOCOUTQNSD = 0x894b
 BUFFER = 65536
+START = 4096                    # of a send buffer (net.smc.rmem_start)
 ORDER = 4                       # of the pages of such a buffer
 R1, R2 = 1, 4                   # net.smc.variants
 ACTIVE, INACTIVE = 3, 1         # states of a link
@@ -150,7 +151,7 @@ def end(pair):
 
 def wanted_group(role, variant):
     group = {'conns-num': 1, 'role': role, 'type': 1, 'buf-type': 0, 'vlan-id': 0,
-             'net-cookie': cookie(), 'pnetid': '', 'sndbuf-alloc': BUFFER,
+             'net-cookie': cookie(), 'pnetid': '', 'sndbuf-alloc': START,
              'rmb-alloc': BUFFER}
     if variant == R2:
         group['v2-common'] = {'ver': 2, 'rel': 1, 'os': 2, 'peer-host': f'{os.uname().nodename:32}',
@@ -201,7 +202,7 @@ def look_at_sockets(pair, family):
         check('it has no DMB', DMBINFO not in sock.attributes)
         info = sock.conn()
         equal('its buffers', [info[name] for name in ('sndbuf_size', 'rmbe_size',
-                                                      'peer_rmbe_size')], [BUFFER] * 3)
+                                                      'peer_rmbe_size')], [START, BUFFER, BUFFER])
     client, server = (sock.conn() for sock in shown)
     equal('cursors agree', (client['tx_prod'], client['rx_prod']),
           (server['rx_prod'], server['tx_prod']))
@@ -243,7 +244,7 @@ def held_back():
 
 
 def larger_than_ring():
-    """The send ring of SMC-R is as large as the peer's element."""
+    """The send ring of SMC-R becomes as large as the peer's element at once."""
     names = ('size-sm-cnt', 'size-sm-peer-cnt', 'full-peer-cnt', 'full-cnt')
     pair = connect(socket.AF_INET, R2)
     pair.server.settimeout(smc.LIMIT)
@@ -271,7 +272,7 @@ def connection(family, variant):
     def in_use():
         return technology()['rx-rmb-usage'], technology()['tx-rmb-usage']
     # A closed connection may still have some
-    check('buffers in use', smc.eventually(lambda: in_use() == (2 * BUFFER, 2 * BUFFER)), in_use())
+    check('buffers in use', smc.eventually(lambda: in_use() == (2 * BUFFER, 2 * START)), in_use())
     name = 'v1' if variant == R1 else 'v2'
     equal('both ends are counted', [technology()[f'{end}-{name}-succ'] -
                                     before[f'{end}-{name}-succ'] for end in ('clnt', 'srv')],
@@ -499,7 +500,7 @@ def memory_given_back():
         check(f'{turn} time: one is left at each end', smc.eventually(lambda: live('rmb') == 2),
               live('rmb'))
         check(f'{turn} time: send rings go', smc.eventually(
-            lambda: send_buffers() == 2 * BUFFER), send_buffers())
+            lambda: send_buffers() == 2 * START), send_buffers())
         smc.send_all(lasting.client, lasting.server, 10000)
     smc.sysctl('smcr_testlink_time', 30)
     smc.sysctl('smcr_idle_timeout', 1)

@@ -137,6 +137,8 @@ void expect_text_now(int fd, const char *text);	/* also below SO_RCVLOWAT */
 void expect_eof(int fd);
 void expect_nothing(int fd);
 size_t send_until_full(int fd, uint64_t offset);	/* pattern; returns bytes */
+/* The same, after another fill has been read. The peer may report late that it has read that */
+size_t send_until_full_again(int fd, size_t before);
 void drain(int fd, size_t bytes, uint64_t offset);
 
 /*

@@ -253,13 +253,13 @@ TEST(epoll_edge_of_both)
 TEST(epoll_edge_of_space)
 {
 	int fd[2], epoll, i;
+	size_t n = 0;
 
 	pair_with_buffers(fd, 32768);
 	epoll = watch(fd[0], EPOLLOUT | EPOLLET);
 	EQ(next_event(epoll, FOREVER), EPOLLOUT);
 	for (i = 0; i < 3; i++) {
-		size_t n = send_until_full(fd[0], 0);
-
+		n = send_until_full_again(fd[0], n);
 		while (next_event(epoll, 0))
 			;
 		FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
@@ -605,6 +605,22 @@ TEST(sigio_of_end)
 	OK(fcntl(fd[1], F_SETFL, O_ASYNC));
 	OK(shutdown(fd[0], SHUT_WR));
 	wait_caught(SIGIO, 1);
+}
+
+TEST(send_to_full)
+{
+	int fd[2], i;
+	size_t n = 0;
+
+	pair_with_buffers(fd, 32768);
+	for (i = 0; i < 5; i++) {
+		n = send_until_full_again(fd[0], n);
+		FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
+		TRUE(!(events_now(fd[0]) & POLLOUT));
+		drain(fd[1], n, 0);
+		TRUE(wait_events(fd[0], POLLOUT) & POLLWRNORM);
+		expect_nothing(fd[1]);
+	}
 }
 
 TEST(sigio_of_space)

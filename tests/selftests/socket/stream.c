@@ -393,22 +393,6 @@ TEST(send_interrupted)
 	worker_join(&worker);
 }
 
-TEST(send_to_full)
-{
-	int fd[2], i;
-	size_t n;
-
-	pair_with_buffers(fd, 32768);
-	for (i = 0; i < 5; i++) {
-		n = send_until_full(fd[0], 0);
-		FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
-		TRUE(!(events_now(fd[0]) & POLLOUT));
-		drain(fd[1], n, 0);
-		TRUE(wait_events(fd[0], POLLOUT) & POLLWRNORM);
-		expect_nothing(fd[1]);
-	}
-}
-
 static void send_big(void *arg)
 {
 	char *buf = malloc(BIG);

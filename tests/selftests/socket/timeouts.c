@@ -162,6 +162,7 @@ TEST(user_timeout_of_sent_data, .applies = only_smc)
 	int fd[2];
 
 	pair_with_rcvbuf(fd, BUFFER);
+	set_int(fd[0], SOL_SOCKET, SO_SNDBUF, BUFFER / 2);	/* no more than that holds */
 	set_user_timeout(fd[0], scaled(2 * TIMEOUT));
 	most = fill(fd[0], 0);
 	TRUE(most < sizeof(buf));
@@ -235,6 +236,7 @@ TEST(user_timeout_after_close, .applies = only_smc)
 	int fd[2];
 
 	pair_with_rcvbuf(fd, BUFFER);
+	set_int(fd[0], SOL_SOCKET, SO_SNDBUF, BUFFER / 2);	/* no more than that holds */
 	set_user_timeout(fd[0], scaled(3 * TIMEOUT));
 	sent = fill(fd[0], 0);
 	close(fd[0]);

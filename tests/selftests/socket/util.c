@@ -155,6 +155,17 @@ size_t send_until_full(int fd, uint64_t offset)
 	return total;
 }
 
+size_t send_until_full_again(int fd, size_t before)
+{
+	size_t sent = send_until_full(fd, 0);
+
+	while (sent < before && !is_tcp(fd)) {
+		pause_briefly();
+		sent += send_until_full(fd, sent);
+	}
+	return sent;
+}
+
 void drain(int fd, size_t bytes, uint64_t offset)
 {
 	static uint8_t buf[65536];

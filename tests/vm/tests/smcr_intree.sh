@@ -28,7 +28,7 @@ check "an RDMA port" rdma_guest
 # shellcheck disable=SC2086 # lists
 {
 	talk a 5001 $cases
-	talk b 5002 $cases
+	talk b 5002 $cases cramped
 }
 
 shows_smcr() {
@@ -41,6 +41,7 @@ held b 5004 shows_smcr
 
 if [ "$VM_GUEST" = a ]; then
 	is "nothing became TCP" "$(smc_stat "" "TCP fallback")" 0
+	check "send buffers stayed small" sh -c "smcr -a -d stats | grep -q 'Could not become larger *[1-9]'"
 	check "several link groups" test "$(objects link created)" -ge $links
 	check "connections end" wait_for "connections to end" no_connection
 	check "idle groups do not hold the module" unload smc_rdma

@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Send buffers of SMC-R between two ports of one kernel: small at the start, then as large as the
+program needs, small again; and what it sees when there is no memory for a larger one.
+"""
+
+import os
+import select
+import socket
+import threading
+
+import smc
+from cases import becomes, check, equal, run
+from diag import CONNINFO, Diag, extensions
+from spec import Family
+from wire import ADDRESS
+
+START = 4096                    # net.smc.rmem_start
+ELEMENT = 65536
+AHEAD = 2 << 20                 # what TCP takes, too, before it is read
+POOR, RICH = 12, 60             # connections
+PERIOD = 251
+SERVER = 1
+
+
+def pattern(number, length):
+    start = number % PERIOD
+    return (bytes(range(PERIOD)) * (length // PERIOD + 2))[start:start + length]
+
+
+def connect():
+    pair = smc.Pair(socket.AF_INET, address=ADDRESS[socket.AF_INET, SERVER])
+    pair.server.settimeout(smc.LIMIT)
+    return pair
+
+
+def technology():
+    return GEN.show('get-stats')[0]['stats']['smcr-tech']
+
+
+def count(name):
+    return technology()[name]
+
+
+def in_use():
+    """Of connections."""
+    return count('tx-rmb-usage')
+
+
+def allocated():
+    """Of link groups."""
+    return sum(m['lgr-smcr']['sndbuf-alloc'] for m in GEN.show('get-lgr-smcr'))
+
+
+def size(sock):
+    return DIAG.find(os.fstat(sock.fileno()).st_ino, EXT).conn()['sndbuf_size']
+
+
+def end(*pairs):
+    for pair in pairs:
+        pair.close()
+    becomes('all is given back', lambda: (in_use(), allocated()), (0, 0))
+
+
+def becomes_small():
+    becomes('send buffers have the first size', in_use, 2 * START)
+    becomes('the groups keep no others', allocated, 2 * START)
+
+
+def write_ahead():
+    """Both programs write before they read."""
+    pair = connect()
+    equal('send buffers begin small', in_use(), 2 * START)
+    grown, shrunk = count('ring-grown-cnt'), count('ring-shrunk-cnt')
+    ends = pair.client, pair.server
+    for number, sock in enumerate(ends):
+        sock.sendall(pattern(number, AHEAD))
+    check('they hold what was written', min(size(sock) for sock in ends) >= AHEAD,
+          [size(sock) for sock in ends])
+    check('that is counted', in_use() == sum(size(sock) for sock in ends), in_use())
+    for number, sock in enumerate(ends):
+        check('all of it arrives', smc.receive(sock, AHEAD) == pattern(1 - number, AHEAD))
+    becomes_small()
+    check('both have grown', count('ring-grown-cnt') >= grown + 2)
+    check('both have shrunk', count('ring-shrunk-cnt') >= shrunk + 2)
+    end(pair)
+
+
+def leave_unreported():
+    """The peer has read all, and has reported nothing: it has room for much more."""
+    pair = connect()
+    for turn in range(3):
+        for source, sink in ((pair.client, pair.server), (pair.server, pair.client)):
+            source.sendall(pattern(turn, 3 * START))
+            check('it arrives', smc.receive(sink, 3 * START) == pattern(turn, 3 * START))
+        check('both have grown', in_use() >= 6 * START, in_use())
+        becomes_small()
+    pair.client.sendall(pattern(0, 3 * START))
+    becomes('what the peer has not read stays', lambda: in_use() >= 4 * START, True)
+    pair.client.settimeout(0)
+    smc.eventually(lambda: False, 3)
+    check('so the buffer is large enough', size(pair.client) >= 3 * START, size(pair.client))
+    check('all of it arrives', smc.receive(pair.server, 3 * START) == pattern(0, 3 * START))
+    end(pair)
+
+
+def fill(sock):
+    """Return: how many bytes it took."""
+    sent = 0
+    sock.settimeout(0)
+    try:
+        while True:
+            sent += sock.send(pattern(sent, ELEMENT))
+    except BlockingIOError:
+        return sent
+
+
+def use_up_memory():
+    """Of the namespace, by connections of which nothing is read."""
+    rich = []
+    while len(rich) < RICH:
+        rich.append(connect())
+        if not smc.is_smc(rich[-1].client):
+            break
+        fill(rich[-1].client)
+    check('memory is short', len(rich) < RICH)
+    return rich
+
+
+def write_when_ready(sock, sent, length):
+    """A program that does not try before poll tells it to."""
+    poll = select.poll()
+    poll.register(sock, select.POLLOUT)
+    while sent < length and poll.poll(1000 * smc.LIMIT):
+        sent += sock.send(pattern(sent, min(700, length - sent)))
+
+
+def write_and_wait(sock, sent, length):
+    sock.settimeout(smc.LIMIT)
+    sock.sendall(pattern(sent, length - sent))
+
+
+def stay_small():
+    """There is no memory: writers wait for space, and lose nothing."""
+    stuck = count('ring-stuck-cnt')
+    with smc.changed_sysctl('buffer_limit', 1), smc.changed_sysctl('smcr_rmem', 4 * START):
+        pairs = [connect() for _ in range(POOR)]
+        check('they use SMC', all(smc.is_smc(pair.client) for pair in pairs))
+        rich = use_up_memory()
+        sent = [fill(pair.client) for pair in pairs]
+        check('a buffer is small', min(size(pair.client) for pair in pairs) == START,
+              [size(pair.client) for pair in pairs])
+        check('that is counted', count('ring-stuck-cnt') > stuck)
+        length = 20 * START
+        writers = [threading.Thread(target=(write_when_ready, write_and_wait)[number % 2],
+                                    args=(pair.client, sent[number], length))
+                   for number, pair in enumerate(pairs)]
+        for writer in writers:
+            writer.start()
+        got = [smc.receive(pair.server, length) for pair in pairs]
+        for writer in writers:
+            writer.join()
+        check('all of it arrives', all(data == pattern(0, length) for data in got))
+        check('a buffer is still small', min(size(pair.client) for pair in pairs) == START)
+        for pair in rich:
+            pair.close()
+    end(*pairs)
+
+
+def no_groups():
+    smc.sysctl('smcr_idle_timeout', 1)
+    becomes('the groups end', lambda: GEN.show('get-lgr-smcr'), [])
+
+
+GEN, DIAG = Family('smc'), Diag()
+EXT = extensions(CONNINFO)
+smc.sysctl('rmem', ELEMENT)
+smc.sysctl('smcr_idle_timeout', 10)     # what is not used for a tenth of that goes
+smc.sysctl('smcr_testlink_time', 1)     # that often LLC looks for it
+run(write_ahead, leave_unreported, stay_small, no_groups)
