@@ -42,10 +42,11 @@ static bool is_quiet(struct smc_conn *conn)
  */
 static bool note_unread(struct smc_conn *conn, u32 consumed, bool asked)
 {
-	bool unread = conn->tx.consumed == consumed && !(asked && !conn->transport->synchronous);
+	bool unread;
 
 	if (!has_waiting_writer(conn))
 		return false;
+	unread = conn->tx.consumed == consumed && !(asked && !conn->transport->synchronous);
 	if (unread)
 		WRITE_ONCE(conn->tx.unread, true);
 	else
