@@ -58,6 +58,11 @@ def groups():
     return sorted(found, key=lambda group: group['role'])
 
 
+def without_memory(group):
+    """Of send buffers, which become small again."""
+    return {name: value for name, value in group.items() if not name.endswith('-alloc')}
+
+
 def gids_of(group):
     link, = wire.links(GEN)[group['id']]
     return link['ib-dev'], link['gid'], link['peer-gid']
@@ -200,7 +205,8 @@ def flap():
             break
         pair.close()
         check('groups end', smc.eventually(lambda: not groups()), groups())
-    equal('the same groups', groups(), shown)
+    equal('the same groups', [without_memory(group) for group in groups()],
+          [without_memory(group) for group in shown])
     plug(False)
     for end in pair.server, pair.client:    # the client has to find out by itself
         if end == pair.client:
