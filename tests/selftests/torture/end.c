@@ -35,10 +35,15 @@ void fail(const struct end *end, const char *format, ...)
 }
 
 /* What arrives at a side that reads no more resets the connection for both */
-bool may_be_reset(const struct end *end)
+bool is_gone(const struct end *end)
 {
 	return __atomic_load_n(&end->peer->gone, __ATOMIC_SEQ_CST) ||
 	       __atomic_load_n(&end->me->gone, __ATOMIC_SEQ_CST);
+}
+
+bool may_be_reset(const struct end *end)
+{
+	return end->conn->may_break || is_gone(end);
 }
 
 static void wait_poll(int fd, short events)

@@ -30,6 +30,8 @@ static struct {
 	uint64_t bytes;
 	int first_kind;
 	int nr_kinds;
+	bool may_break;
+	bool may_idle;
 } options = { .connections = 20, .patience = 60, .bytes = 4 << 20,
 	      .nr_kinds = 4 };
 
@@ -87,14 +89,16 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: torture [-n CONNECTIONS] [-t SECONDS] [-b BYTES] [-s SEED]\n"
-		"               [-p PATIENCE] [-m] [-k KIND]\n"
+		"               [-p PATIENCE] [-m] [-k KIND] [-i] [-l]\n"
 		"  -n  connections at the same time (20)\n"
 		"  -t  how long new ones are started (10)\n"
 		"  -b  most bytes in each direction of a connection (4194304)\n"
 		"  -s  seed; the same one makes the same connections\n"
 		"  -p  seconds after which a connection hangs (60)\n"
 		"  -m  also TCP, and connections that fall back to it\n"
-		"  -k  only this kind of connection: smc, smc6, ipproto, ..., tcp\n");
+		"  -k  only this kind of connection: smc, smc6, ipproto, ..., tcp\n"
+		"  -i  some writers are idle for a while\n"
+		"  -l  links are lost meanwhile: a connection may end, or fall back\n");
 	exit(2);
 }
 
@@ -114,7 +118,7 @@ static void parse(int argc, char **argv)
 	if (getrandom(&options.seed, sizeof(options.seed), 0) != sizeof(options.seed))
 		usage();
 	options.seed %= 1000000;
-	while ((opt = getopt(argc, argv, "n:t:b:s:p:mk:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:t:b:s:p:mk:il")) != -1) {
 		switch (opt) {
 		case 'n':
 			options.connections = atoi(optarg);
@@ -133,6 +137,12 @@ static void parse(int argc, char **argv)
 			break;
 		case 'm':
 			options.nr_kinds = NR_KINDS;
+			break;
+		case 'i':
+			options.may_idle = true;
+			break;
+		case 'l':
+			options.may_break = true;
 			break;
 		case 'k':
 			one_kind(optarg);
@@ -184,7 +194,7 @@ static void check_mode(const struct end *end)
 	bool tcp;
 
 	tcp = getsockopt(end->fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
-	if (kind->smc == tcp)
+	if (kind->smc == tcp && !end->conn->may_break)
 		fail(end, "it is %san SMC connection", kind->smc ? "not " : "");
 }
 
@@ -193,8 +203,8 @@ static void run_server(struct end *end, int listener)
 	struct pollfd pfd = { .fd = listener, .events = POLLIN };
 
 	end->me->doing[0] = "accept";
-	while (!poll(&pfd, 1, 100))
-		if (may_be_reset(end))	/* it was killed before it could connect */
+	while (!poll(&pfd, 1, 100))	/* it may be killed before it can connect */
+		if (__atomic_load_n(&end->peer->gone, __ATOMIC_SEQ_CST))
 			_exit(0);
 	end->fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (end->fd < 0)
@@ -209,9 +219,10 @@ static void run_client(struct end *end, const struct sockaddr_in6 *addr, socklen
 	end->me->doing[0] = "connect";
 	end->fd = new_socket(end, kinds[end->conn->kind].client);
 	if (connect(end->fd, (const struct sockaddr *)addr, len)) {
-		if (may_be_reset(end))	/* it was killed before it could accept */
-			_exit(0);
-		fail(end, "connect: %s", strerror(errno));
+		if (!may_be_reset(end))	/* it may be killed before it can accept */
+			fail(end, "connect: %s", strerror(errno));
+		__atomic_store_n(&end->me->gone, true, __ATOMIC_SEQ_CST);
+		_exit(0);
 	}
 	check_mode(end);
 	end_run(end);
@@ -243,6 +254,7 @@ static void plan_side(struct side *side)
 	side->seed = random_below(~0ULL);
 	side->total = one_in(10) ? 0 : random_size(options.bytes);
 	side->rcvbuf = one_in(2) ? 0 : 8192 << random_below(8);
+	side->idle_at = options.may_idle && one_in(4) ? random_below(side->total + 1) : 0;
 	side->urgent = one_in(3);
 	side->doing[0] = "start";
 	side->doing[1] = "start";
@@ -259,6 +271,7 @@ static void start_connection(struct slot *slot)
 
 	conn->number = state.started++;
 	conn->kind = options.first_kind + random_below(options.nr_kinds);
+	conn->may_break = options.may_break;
 	plan_side(&conn->side[0]);
 	plan_side(&conn->side[1]);
 	slot->start = milliseconds();

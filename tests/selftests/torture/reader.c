@@ -130,7 +130,7 @@ static void check_end(struct end *end)
 {
 	uint64_t sent = __atomic_load_n(&end->peer->sent, __ATOMIC_SEQ_CST);
 
-	if (may_be_reset(end))
+	if (is_gone(end))
 		return;
 	if (!__atomic_load_n(&end->peer->done, __ATOMIC_SEQ_CST))
 		fail(end, "end of stream, but the peer is not done");

@@ -45,6 +45,7 @@ enum ending {
  * @seed: of its random numbers
  * @total: bytes to send
  * @rcvbuf: SO_RCVBUF, 0: leave it
+ * @idle_at: after so many bytes it sends nothing for a while, 0: it always sends
  * @urgent: it sends urgent data; its peer does not splice then, which stops at the mark
  * @sending: bytes given to system calls; written before the call
  * @sent: bytes accepted by system calls; written after the call
@@ -58,6 +59,7 @@ struct side {
 	uint64_t seed;
 	uint64_t total;
 	int rcvbuf;
+	uint64_t idle_at;
 	bool urgent;
 	uint64_t sending;
 	uint64_t sent;
@@ -71,11 +73,13 @@ struct side {
  * struct connection - a connection, in shared memory
  * @number: its number, for messages and for the pattern
  * @kind: index into kinds[]
+ * @may_break: the way between the two may end at any time
  * @side: client and server
  */
 struct connection {
 	unsigned int number;
 	int kind;
+	bool may_break;
 	struct side side[2];
 };
 
@@ -126,6 +130,7 @@ void writer_run(struct end *end);
 /* Ends this process with a message about its connection */
 void fail(const struct end *end, const char *format, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
+bool is_gone(const struct end *end);
 bool may_be_reset(const struct end *end);
 void wait_ready(const struct end *end, short events);
 

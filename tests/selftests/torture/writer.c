@@ -14,6 +14,7 @@
 
 #define MOST		(1 << 20)
 #define PIPE_MOST	65536
+#define IDLE_MS		3000	/* a ring that has grown becomes small in less */
 
 struct writer {
 	struct end *end;
@@ -127,6 +128,16 @@ static const struct way {
 
 #define NR_WAYS	(sizeof(ways) / sizeof(*ways))
 
+/* Once in some connections, the writer is idle until its ring has become small again */
+static void be_idle(struct side *me)
+{
+	if (!me->idle_at || me->sent < me->idle_at)
+		return;
+	me->idle_at = 0;
+	me->doing[1] = "idle";
+	usleep(1000 * IDLE_MS);
+}
+
 /* The peer has gone, or this is a failure */
 static void refused(struct end *end)
 {
@@ -148,6 +159,7 @@ void writer_run(struct end *end)
 		size_t most = random_size(MOST);
 		ssize_t n;
 
+		be_idle(me);
 		if (most > me->total - me->sent)
 			most = me->total - me->sent;
 		me->doing[1] = way->name;
