@@ -70,7 +70,7 @@ bool smc_cdc_post(struct smc_conn *conn)
 		smc_window_limit(conn, &cdc);
 	if (unlikely(cdc.state_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORTED)))
 		tx->ended = true;
-	conn->rx.announced = smc_rx_passed(conn);
+	WRITE_ONCE(conn->rx.announced, smc_rx_passed(conn));
 	WRITE_ONCE(conn->rx.owed, false);
 	WRITE_ONCE(tx->held, 0);
 	trace_smc_cdc(conn->sk, true, &cdc);

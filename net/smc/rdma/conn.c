@@ -97,24 +97,16 @@ static void set_rx(struct smcr_conn *rc)
 	}
 }
 
-/* smcr_rmem limits a size that the program did not choose: RMBs stay allocated for reuse */
-static u32 wanted_bytes(const struct smc_conn *conn)
-{
-	const struct smc_knobs *knobs = &smc_net(sock_net(conn->sk))->knobs;
-
-	if (conn->rx.chosen)
-		return conn->rx.wanted;
-	return min(conn->rx.wanted, smc_buffer_size(READ_ONCE(knobs->smcr_rmem)));
-}
-
 static int take_element(struct smcr_conn *rc)
 {
 	struct smc_conn *conn = rc->conn;
-	u32 wanted = wanted_bytes(conn);
+	u32 granted = conn->rx.granted, most;
+	u32 wanted = smcr_element_choose(rc->rg, conn, &most);
 	struct smcr_rmb *rmb;
 	bool fresh;
 
-	rmb = smcr_rmb_take(rc->rg, min(wanted, conn->rx.granted), &rc->element, &fresh);
+	rmb = smcr_rmb_take(rc->rg, min(wanted, granted), min(most, granted), &rc->element,
+			    &fresh);
 	if (IS_ERR(rmb))
 		return PTR_ERR(rmb);
 	rc->rmb = rmb;
@@ -555,6 +547,7 @@ int smcr_conn_attach(struct smc_conn *conn, const struct smc_clc_accept *peer)
 	if (err)
 		return err;
 	conn->peer_token = end->alert_token;
+	smcr_element_fade(rc);
 	end_former_user(rc);
 	return 0;
 }
@@ -714,8 +707,13 @@ void smcr_conn_received(struct smcr_link *link, const struct smc_cdc *cdc)
 	rcu_read_lock();
 	rc = find(link->group, cdc->token);
 	if (rc && smcr_conn_use(rc)) {
+		u32 consumed = READ_ONCE(rc->conn->rx.consumed);
+		u32 announced = READ_ONCE(rc->conn->rx.announced);
+
 		sync_element(rc, link);
 		smc_conn_cdc_received(rc->conn, cdc);
+		smcr_element_note(rc, consumed, announced,
+				  cdc->producer_flags & SMC_CDC_WRITER_BLOCKED);
 		smcr_conn_unuse(rc);
 	}
 	rcu_read_unlock();

@@ -112,6 +112,12 @@ void smcr_conn_close(struct smc_conn *conn);
 bool smcr_conn_tx_progress(struct smc_conn *conn, struct smc_tx_progress *out);
 void smcr_conn_cdc_post(struct smc_conn *conn, const struct smc_cdc *cdc);
 
+/* element.c */
+u32 smcr_element_choose(const struct smcr_group *rg, const struct smc_conn *conn, u32 *most);
+u32 smcr_element_first_use(struct net *net);
+void smcr_element_fade(const struct smcr_conn *rc);
+void smcr_element_note(const struct smcr_conn *rc, u32 consumed, u32 announced, bool blocked);
+
 /* ring.c: transport operations */
 int smcr_conn_ring_alloc(struct smc_conn *conn, u32 bytes, struct smc_ring_memory *memory);
 bool smcr_conn_ring_swap(struct smc_conn *conn, struct smc_ring_memory *memory);

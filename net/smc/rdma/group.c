@@ -379,6 +379,7 @@ static struct smcr_group *create_group(struct smc_group *group)
 	rg->max_conns = agreed->max_conns ?: DEFAULT_CONNS;
 	rg->max_links = agreed->max_links ?: SMC_MAX_LINKS_MAX;
 	rg->wanted_links = READ_ONCE(smc_net(group->net)->knobs.max_links);
+	rg->element_use = smcr_element_first_use(group->net);
 	spin_lock_init(&rg->lock);
 	spin_lock_init(&rg->rings_lock);
 	spin_lock_init(&rg->rtokens_lock);

@@ -38,6 +38,7 @@ struct smcr_device;
  * @nr_conns: number of connections
  * @nr_abandoned: number of lost elements and refused RMBs
  * @nr_abandoned_others: number of lost elements of connections to other addresses than the group's
+ * @element_use: bytes of an element that connections have used; written under @lock
  * @settling: the connection of the first contact, while its conn_settle is in progress
  * @settled: first contact has succeeded or, on a client, others may join already
  * @dev: device of the first link, for monitoring; holds a reference; constant
@@ -78,6 +79,7 @@ struct smcr_group {
 	unsigned int nr_conns;
 	unsigned int nr_abandoned;
 	unsigned int nr_abandoned_others;
+	u32 element_use;
 	struct smcr_conn *settling;
 	bool settled;
 	struct smcr_device *dev;

@@ -339,6 +339,31 @@ static struct smcr_rmb *find_any_rmb(struct smcr_group *rg, u32 least)
 	return found;
 }
 
+/*
+ * May a connection use a larger element than it needs? The first RMB of a group stays, used or not.
+ * From another one, elements of the next size: it is in use anyhow, but is to become unused some
+ * day.
+ */
+static bool may_be_larger(const struct smcr_group *rg, const struct smcr_rmb *rmb, u32 wanted)
+{
+	if (list_is_first(&rmb->list, &rg->rmbs))
+		return true;
+	return rmb->element_bytes <= 2 * wanted && !bitmap_empty(rmb->used, rmb->nr_elements);
+}
+
+/* An announced RMB with a larger free element: a new RMB would take memory, and messages */
+static struct smcr_rmb *find_larger(struct smcr_group *rg, u32 wanted, u32 most)
+{
+	struct smcr_rmb *rmb, *found = NULL;
+
+	list_for_each_entry(rmb, &rg->rmbs, list)
+		if (READ_ONCE(rmb->state) == SMCR_RMB_ANNOUNCED && free_element(rmb) >= 0 &&
+		    rmb->element_bytes > wanted && may_be_larger(rg, rmb, wanted) &&
+		    rmb->element_bytes <= (found ? found->element_bytes - 1 : most))
+			found = rmb;
+	return found;
+}
+
 /* If a new element would be smaller than @wanted: a free one that is not smaller than that */
 static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 {
@@ -382,6 +407,7 @@ static struct smcr_rmb *get_other(struct smcr_group *rg, struct smcr_rmb *error,
  * smcr_rmb_take() - get an element
  * @rg: the group
  * @wanted: its size; if memory is short, the element may have another size
+ * @most: a free element may have up to this size
  * @element: result: its number, from 0
  * @fresh: result: its RMB is new
  *
@@ -389,9 +415,10 @@ static struct smcr_rmb *get_other(struct smcr_group *rg, struct smcr_rmb *error,
  *
  * Return: the RMB, which stays until smcr_rmb_release(), or an ERR_PTR.
  */
-struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, bool *fresh)
+struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u32 most, u8 *element,
+			       bool *fresh)
 {
-	unsigned int elements = 0, most;
+	unsigned int elements = 0, nr;
 	struct smcr_rmb *rmb;
 	size_t limit;
 
@@ -399,14 +426,15 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, b
 	limit = largest(rg);
 	if (wanted > limit)
 		wanted = max_t(u32, rounddown_pow_of_two(limit), SMC_BUFFER_MIN);
-	most = clamp_t(u32, limit / wanted, 1, SMCR_RMB_ELEMENTS);
-	rmb = find_rmb(rg, wanted, &elements) ?: find_instead(rg, wanted);
+	nr = clamp_t(u32, limit / wanted, 1, SMCR_RMB_ELEMENTS);
+	rmb = find_rmb(rg, wanted, &elements) ?: find_larger(rg, wanted, most) ?:
+	      find_instead(rg, wanted);
 	*fresh = !rmb;
-	most = min(most, nr_elements(rg, elements));
+	nr = min(nr, nr_elements(rg, elements));
 	if (!rmb)
-		rmb = create_rmb(rg, wanted, most);
+		rmb = create_rmb(rg, wanted, nr);
 	if (IS_ERR(rmb))
-		rmb = get_other(rg, rmb, wanted, most, fresh);
+		rmb = get_other(rg, rmb, wanted, nr, fresh);
 	if (!IS_ERR(rmb)) {
 		*element = free_element(rmb);
 		__set_bit(*element, rmb->used);

@@ -137,7 +137,8 @@ int smcr_rtoken_get(struct smcr_link *link, int rtoken, u32 *rkey, u64 *addr);
 void smcr_rtoken_forget_link(struct smcr_link *link);
 
 /* memory.c: process context, may sleep, but not for the peer */
-struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u8 *element, bool *fresh);
+struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u32 most, u8 *element,
+			       bool *fresh);
 void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written);
 struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age);
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
