@@ -51,6 +51,8 @@ enum ending {
  * @sent: bytes accepted by system calls; written after the call
  * @received: bytes received and found right
  * @done: it has shut down writing, or begun to close
+ * @refused: the writing thread was told that the connection was reset. As over TCP, the reading one
+ *	sees the end of the stream then
  * @gone: it closed, was killed, or reads no more: data sent to it leads to a reset
  * @doing: what the two threads are at, for messages
  */
@@ -65,6 +67,7 @@ struct side {
 	uint64_t sent;
 	uint64_t received;
 	bool done;
+	bool refused;
 	bool gone;
 	const char *doing[2];
 };

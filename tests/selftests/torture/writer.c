@@ -145,6 +145,7 @@ static void refused(struct end *end)
 
 	if ((error != EPIPE && error != ECONNRESET) || !may_be_reset(end))
 		fail(end, "%s: %s", end->me->doing[1], strerror(error));
+	__atomic_store_n(&end->me->refused, true, __ATOMIC_SEQ_CST);
 }
 
 void writer_run(struct end *end)
