@@ -450,10 +450,10 @@ static u32 get_peer_window(const struct smc_conn *conn)
 }
 
 /* SO_TIMESTAMP and its variants, or SO_TIMESTAMPING for received data */
-static bool wants_stamps(const struct sock *sk)
+static bool wants_stamps(const struct smc_conn *conn)
 {
-	return sock_flag(sk, SOCK_RCVTSTAMP) ||
-	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
+	return smc_conn_sock_flag(conn, SOCK_RCVTSTAMP) ||
+	       READ_ONCE(conn->sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
 }
 
 /*
@@ -483,7 +483,7 @@ static int accept_cursors(struct smc_conn *conn, const struct smc_cdc *cdc, bool
 
 	if (produced) {
 		/* before @produced, which makes the data visible */
-		WRITE_ONCE(rx->stamp, wants_stamps(conn->sk) ? ktime_get_real() : 0);
+		WRITE_ONCE(rx->stamp, wants_stamps(conn) ? ktime_get_real() : 0);
 		rx->total += produced;
 		rx->last = jiffies;
 	}

@@ -273,6 +273,13 @@ static inline bool smc_conn_is_in_use(const struct smc_conn *conn)
 	       !conn->peer_gone && !conn->tx.ended && !(conn->tx.state_flags & SMC_CDC_CLOSED);
 }
 
+/* A flag of the sock, read without the socket lock, as TCP's callbacks do. Any context. */
+static inline bool smc_conn_sock_flag(const struct smc_conn *conn, enum sock_flags flag)
+{
+	/* The holder of the lock may change another flag of that word, which is not atomic */
+	return data_race(sock_flag(conn->sk, flag));
+}
+
 /* Bytes that the program has written and that the peer has not reported as consumed */
 static inline u32 smc_tx_outstanding(const struct smc_conn *conn)
 {

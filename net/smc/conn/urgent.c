@@ -19,7 +19,7 @@ static u8 get_byte_before(const struct smc_ring *ring, const u8 *base, struct sm
 
 static bool reads_in_line(const struct smc_conn *conn)
 {
-	return sock_flag(conn->sk, SOCK_URGINLINE);
+	return smc_conn_sock_flag(conn, SOCK_URGINLINE);
 }
 
 static bool stands_at_mark(const struct smc_conn *conn)

@@ -18,7 +18,7 @@ void smc_conn_signal_owner(const struct smc_conn *conn, int how, int band)
 {
 	struct socket_wq *wq;
 
-	if (!sock_flag(conn->sk, SOCK_FASYNC))
+	if (!smc_conn_sock_flag(conn, SOCK_FASYNC))
 		return;
 	rcu_read_lock();
 	wq = rcu_dereference(conn->wq);
@@ -58,7 +58,7 @@ bool smc_conn_has_waiter(const struct smc_conn *conn)
 	rcu_read_lock();
 	wq = rcu_dereference(conn->wq);
 	if (likely(wq))	/* the barrier of the caller is paired with those of the waiting calls */
-		has_waiter = waitqueue_active(&wq->wait) || sock_flag(conn->sk, SOCK_FASYNC);
+		has_waiter = waitqueue_active(&wq->wait) || smc_conn_sock_flag(conn, SOCK_FASYNC);
 	else
 		has_waiter = READ_ONCE(conn->woken);
 	rcu_read_unlock();
@@ -132,7 +132,7 @@ void smc_conn_wants_space(const struct smc_conn *conn)
 {
 	struct socket_wq *wq;
 
-	if (!sock_flag(conn->sk, SOCK_FASYNC))
+	if (!smc_conn_sock_flag(conn, SOCK_FASYNC))
 		return;
 	rcu_read_lock();
 	wq = rcu_dereference(conn->wq);
