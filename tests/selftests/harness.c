@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 #define MAX_GLOBS	32
 #define MAX_JOBS	32
 #define OUTPUT_BYTES	8192
+#define MAX_SAVED	4
 
 static struct test *tests;
 static struct test **tests_end = &tests;
@@ -160,10 +162,71 @@ static struct {
 	int bad;
 } run;
 
+/* A file that a test has changed, with its former text; in memory that the runner shares */
+static struct saved {
+	char path[100];
+	char text[32];
+} *saved;
+
+static bool is_alone;		/* the test that runs in this process */
+
+static void share_saved(void)
+{
+	saved = mmap(NULL, MAX_SAVED * sizeof(*saved), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (saved == MAP_FAILED)
+		exit(2);
+}
+
+void test_save_file(const char *path)
+{
+	struct saved *next = saved;
+	ssize_t n = -1;
+	int fd;
+
+	if (!saved)
+		return;
+	if (!is_alone)
+		test_fail(__FILE__, __LINE__, "others notice a change of %s", path);
+	while (next < saved + MAX_SAVED && next->path[0] && strcmp(next->path, path))
+		next++;
+	if (next == saved + MAX_SAVED)
+		test_fail(__FILE__, __LINE__, "too many files are changed");
+	if (next->path[0])
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		n = read(fd, next->text, sizeof(next->text) - 1);
+	if (n <= 0)
+		test_fail(__FILE__, __LINE__, "cannot read %s", path);
+	close(fd);
+	snprintf(next->path, sizeof(next->path), "%s", path);
+}
+
+static void restore_files(void)
+{
+	struct saved *next;
+	size_t len;
+	int fd;
+
+	for (next = saved; next < saved + MAX_SAVED && next->path[0]; next++) {
+		fd = open(next->path, O_WRONLY | O_CLOEXEC);
+		len = strlen(next->text);
+		if (fd < 0 || write(fd, next->text, len) != (ssize_t)len) {
+			perror(next->path);
+			exit(2);
+		}
+		close(fd);
+	}
+	memset(saved, 0, MAX_SAVED * sizeof(*saved));
+}
+
 static void run_child(const struct test *test, int variant)
 {
+	is_alone = test->alone;
 	run.suite->select(variant);
 	test->body();
+	restore_files();
 	exit(0);
 }
 
@@ -303,8 +366,10 @@ static void run_test(const struct test *test, int variant)
 	if (test->alone)
 		free_job(true);
 	start_job(free_job(false), test, variant);
-	if (test->alone)
+	if (test->alone) {
 		free_job(true);
+		restore_files();
+	}
 }
 
 static void refuse_glob(const char *what, const char *glob)
@@ -350,6 +415,7 @@ int harness_main(const struct suite *suite, int argc, char **argv)
 	parse(argc, argv);
 	check_globs(suite);
 	run.suite = suite;
+	share_saved();
 	signal(SIGPIPE, SIG_DFL);
 	if (!options.list)
 		printf("TAP version 13\n");

@@ -50,6 +50,12 @@ int harness_main(const struct suite *suite, int argc, char **argv);
 /* A limit of a test in milliseconds, longer on machines which -s calls slow */
 long scaled(long milliseconds);
 
+/*
+ * Before a test changes a file of the kernel, as a sysctl: the file gets its text again after the
+ * test, however that ends. Only for tests that are .alone; without effect outside of tests.
+ */
+void test_save_file(const char *path);
+
 /* Ends the test. The text is printf's. */
 void test_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));

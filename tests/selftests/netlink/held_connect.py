@@ -30,6 +30,7 @@ CONNECTED, RESET, FAILED = range(3)
 
 HOLD = f'{sys.argv[1]}/smc_hold'
 FAMILY = Family('smc')
+OVERTAKEN = []          # clients that have connected and did not stop
 
 
 def held():
@@ -86,15 +87,29 @@ def start(function, *arguments):
     return pid
 
 
+def is_readable(listener):
+    return bool(select.select([listener], [], [], 0)[0])
+
+
 def start_client(listener):
-    """A client that stops; returns when it has done so."""
+    """
+    A client that stops; returns when it has done so. There is no child in the queue before. If the
+    machine leaves packets to ksoftirqd, a kworker takes the child, and the client does not stop.
+    """
     def play():
         address = listener.getsockname()
         listener.close()
         return play_client(address)
     before = held()
-    pid = start(play)
-    check('a client stops in connect()', eventually(lambda: held() == before + 1), held())
+    for _ in range(TRIES):
+        pid = start(play)
+        eventually(lambda: held() == before + 1 or is_readable(listener))
+        if held() == before + 1:
+            break
+        answer(listener).close()
+        equal('a kworker was faster', outcome(pid), CONNECTED)
+        OVERTAKEN.append(pid)
+    equal('a client stops in connect()', held(), before + 1)
     return pid
 
 
@@ -153,7 +168,7 @@ def take_child_later():
     There is one place, and the child is in TCP's queue. Return: how long the next client waits, or
     the one after that; and how many of the four connections use SMC.
     """
-    before = connected(FAMILY)
+    before = connected(FAMILY) - len(OVERTAKEN)
     with listen(0) as listener:
         with stopping_in('smc_client_child_take'):
             pids = [start_client(listener)]
@@ -161,7 +176,7 @@ def take_child_later():
             pids.append(start_client(listener))
             longest = max(longest, exchange(listener))
         check_served(listener, pids)
-    return longest, connected(FAMILY) - before
+    return longest, connected(FAMILY) - len(OVERTAKEN) - before
 
 
 def before_the_child_is_taken():
@@ -178,8 +193,7 @@ def before_the_child_is_handed_over():
         with stopping_in('smc_client_child_hand_over'):
             pids = [start_client(listener)]
             check_others(listener)
-            seen = select.select([listener], [], [], 0)[0]
-            equal('poll() does not see the child', seen, [])
+            check('poll() does not see the child', not is_readable(listener))
         check_served(listener, pids)
 
 

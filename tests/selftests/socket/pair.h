@@ -124,7 +124,7 @@ void pair_with_buffers(int fd[2], int bytes);
 void pair_with_rcvbuf(int fd[2], int bytes);
 void pair_with_sndbuf(int fd[2], int bytes);	/* beyond wmem_max, too */
 
-void set_sysctl(const char *name, int value);	/* below /proc/sys */
+void set_sysctl(const char *name, int value);	/* below /proc/sys, until the end of the test */
 
 /* Data */
 void pattern_fill(void *buf, size_t len, uint64_t offset);

@@ -291,7 +291,6 @@ TEST(growth_fails, .applies = only_smcd, .alone = true)
 	worker_asleep(&worker);
 	write_small(fd[0][0]);
 	worker_join(&worker);
-	set_sysctl("net/smc/buffer_limit", 0);
 }
 
 /* An urgent byte before, between and after bytes for which the ring grows */
@@ -622,21 +621,22 @@ static void write_on(void *arg)
 TEST(shrink_between_writes, .applies = first_smcd, .alone = true)
 {
 	struct worker workers[2 * STREAMS], blocked;
+	int fd[STREAMS / 2][2], stuck[2], i;
 	struct stream streams[STREAMS];
-	int fd[2], stuck[2], i;
 
 	set_sysctl("net/smc/buffer_limit", 1);
 	pair_open(stuck);
+	for (i = 0; i < STREAMS / 2; i++)
+		pair_open(fd[i]);
 	worker_start(&blocked, write_on, &stuck[0]);
 	for (i = 0; i < STREAMS; i++) {
-		if (!(i % 2))
-			pair_open(fd);
-		streams[i] = (struct stream){ fd[i % 2], fd[1 - i % 2], MUCH / 4, i + 1, 800 };
+		int *ends = fd[i / 2];
+
+		streams[i] = (struct stream){ ends[i % 2], ends[1 - i % 2], MUCH / 4, i + 1, 800 };
 		start_stream(&workers[2 * i], &streams[i]);
 	}
 	for (i = 0; i < 2 * STREAMS; i++)
 		worker_join(&workers[i]);
 	OK(shutdown(stuck[0], SHUT_RDWR));
 	worker_join(&blocked);
-	set_sysctl("net/smc/buffer_limit", 0);
 }

@@ -414,7 +414,6 @@ static void wait_until_forgotten(int fd, int other)
 		pause_briefly();
 	} while (tcp_state_of_ports(local, peer) != TCP_CLOSE);
 	usleep(100000);		/* what that causes at @other may need a kworker */
-	set_sysctl("net/ipv4/tcp_fin_timeout", 60);
 }
 
 /* As long as it likes: a reader does not notice */

@@ -240,8 +240,6 @@ TEST(bpf_sets_mark_of_children, .applies = has_sockmaps, .alone = true)
 	close(client);
 	close(listener);
 	group_leave(&group);
-	if (variant->smc)
-		set_sysctl("net/smc/handshake_in_memory", 1);
 }
 
 static void put_into(int map, int fd)

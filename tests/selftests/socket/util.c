@@ -422,6 +422,7 @@ void set_sysctl(const char *name, int value)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	test_save_file(path);
 	fd = OK(open(path, O_WRONLY | O_CLOEXEC));
 	TRUE(dprintf(fd, "%d\n", value) > 0);
 	close(fd);

@@ -142,7 +142,6 @@ TEST(window_after_close_of_slow_reader, .applies = first_of_mode, .alone = true)
 	drain_slowly(fd[1], 0, 200000);
 	expect_eof(fd[1]);
 	OK(close(fd[1]));
-	set_sysctl("net/ipv4/tcp_fin_timeout", 60);
 }
 
 /* TCP asks for minutes whether the window has opened */
@@ -161,7 +160,6 @@ TEST(window_never_opens_after_close, .applies = first_smcr, .alone = true)
 	EQ(recv(fd[1], buf, MUCH, MSG_WAITALL), amount);
 	pattern_check(buf, amount, 0);
 	FAILS(recv(fd[1], buf, 1, 0), ECONNRESET);
-	set_sysctl("net/ipv4/tcp_fin_timeout", 60);
 }
 
 /* Data waits, so this is no connection that is merely silent. A ring has it already */

@@ -6,7 +6,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # smaller: eight of the eleven kinds of sockets, four on each kernel.
-# modules: smc
+# modules: smc smc_diag
 # timeout: 480
 # variables: DAILY
 
