@@ -629,7 +629,7 @@ static bool may_be_written(const struct smcr_conn *rc)
 static void release_element(struct smcr_conn *rc)
 {
 	const struct smc_conn *conn = rc->conn;
-	u32 written = conn->rx.ring.first + conn->rx.produced;
+	u64 written = conn->rx.ring.first + conn->rx.total;
 
 	if (may_be_written(rc))
 		count_loss(rc->rg, rc->conn->other_address);

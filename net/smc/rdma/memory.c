@@ -467,11 +467,11 @@ static bool is_useless(struct smcr_group *rg, const struct smcr_rmb *rmb)
  *
  * May sleep.
  */
-void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written)
+void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u64 written)
 {
 	bool useless;
 
-	memset(smcr_rmb_element(rmb, element), 0, min(written, rmb->element_bytes));
+	memset(smcr_rmb_element(rmb, element), 0, min_t(u64, written, rmb->element_bytes));
 	mutex_lock(&rg->memory_lock);
 	__clear_bit(element, rmb->used);
 	rmb->idle_since = jiffies;

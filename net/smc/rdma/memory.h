@@ -139,7 +139,7 @@ void smcr_rtoken_forget_link(struct smcr_link *link);
 /* memory.c: process context, may sleep, but not for the peer */
 struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u32 most, u8 *element,
 			       bool *fresh);
-void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u32 written);
+void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u64 written);
 struct smcr_rmb *smcr_rmb_withdraw(struct smcr_group *rg, unsigned long age);
 void smcr_rmb_discard(struct smcr_group *rg, struct smcr_rmb *rmb);
 bool smcr_rmbs_trim(struct smcr_group *rg);
