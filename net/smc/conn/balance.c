@@ -19,7 +19,10 @@
  * so an idle end asks.
  *
  * A ring that could not grow is stuck. When the limits allow a larger one, the work wakes the calls
- * and programs that wait for space.
+ * and programs that wait for space. If it cannot grow although the limits allow it, each further
+ * attempt comes later.
+ *
+ * A new connection that finds little memory left makes the next look due, too.
  *
  * The data path does nothing for this.
  */
@@ -35,10 +38,11 @@
 #define LOOK_TIME_SHORT	(HZ / 4)
 #define REST		15	/* times the processor time of a look, at least */
 #define LONGEST_REST	60	/* looks, until the peer of an idle end is asked again */
+#define MANY_FAILURES	6	/* then 16 s until a ring tries again to grow */
 
 static DEFINE_SPINLOCK(lock);	/* protects the list; process context */
 static LIST_HEAD(watched);	/* connections that write to rings which have grown, or are stuck */
-static bool is_soon;		/* the next look is due as soon as it may be */
+static unsigned long due;	/* jiffies of the next look, if one is queued */
 static unsigned long rest;	/* jiffies after a look */
 
 static void look_at_rings(struct work_struct *work);
@@ -91,10 +95,24 @@ static bool shrink_ring(struct smc_conn *writer, struct smc_conn *reader, u32 by
 	return true;
 }
 
+/* A try that fails may be expensive: the kernel has looked for contiguous pages */
+static bool is_retry_due(const struct smc_conn_tx *tx)
+{
+	unsigned int doublings = min_t(unsigned int, tx->failures, MANY_FAILURES);
+
+	return !doublings || !time_before(jiffies, tx->tried + (LOOK_TIME_SHORT << doublings));
+}
+
+/* Memory below the limits is all that the ring waits for */
+static bool is_urgent(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->tx.stuck) && smc_tx_is_small(conn) && !READ_ONCE(conn->tx.failures);
+}
+
 /* A program that has space does not wait: it tries again when it writes */
 static void try_again(struct smc_conn *writer, struct smc_conn *payer)
 {
-	if (!READ_ONCE(writer->tx.stuck) ||
+	if (!READ_ONCE(writer->tx.stuck) || !is_retry_due(&writer->tx) ||
 	    !(smc_tx_writable(writer) || smc_tx_can_grow(writer, payer)))
 		return;
 	WRITE_ONCE(writer->tx.stuck, false);
@@ -130,7 +148,7 @@ static bool look_at_both(struct smc_conn *writer, struct smc_conn *reader, bool 
 /*
  * Ask the peer what it has read and not reported (R-WIN-04), and the device for a report that it
  * has read what was sent. The peer may read later, so ask again, each time after twice as many
- * looks, but once a minute.
+ * looks, at most 60.
  */
 static void ask_for_report(struct smc_conn *writer)
 {
@@ -225,16 +243,19 @@ static struct smc_conn *get_next(struct list_head *todo)
 	return conn;
 }
 
-/* @soon: a ring is stuck */
+/* @soon: a ring is stuck, or memory is short. The look that is queued may be due before. */
 static void queue_look(bool soon)
 {
 	unsigned long delay = max_t(unsigned long, soon ? LOOK_TIME_SHORT : LOOK_TIME,
 				    READ_ONCE(rest));
+	unsigned long end = jiffies + delay;
 
-	if (!soon)
-		queue_delayed_work(smc_wq, &look_work, delay);
-	else if (!xchg(&is_soon, true))
+	if (queue_delayed_work(smc_wq, &look_work, delay)) {
+		WRITE_ONCE(due, end);
+	} else if (soon && time_before(end, READ_ONCE(due))) {
+		WRITE_ONCE(due, end);
 		mod_delayed_work(smc_wq, &look_work, delay);
+	}
 }
 
 /* Nanoseconds that this kworker has run: others may have the processor meanwhile */
@@ -251,13 +272,12 @@ static void look_at_rings(struct work_struct *work)
 	LIST_HEAD(todo);
 
 	spin_lock(&lock);
-	WRITE_ONCE(is_soon, false);
 	list_splice_init(&watched, &todo);
 	spin_unlock(&lock);
 	while ((conn = get_next(&todo))) {
 		smc_work_forget_throttling();
 		look_at_ring(conn);
-		is_stuck |= READ_ONCE(conn->tx.stuck) && smc_tx_is_small(conn);
+		is_stuck |= is_urgent(conn);
 		smc_conn_put(conn);
 		cond_resched();
 	}
@@ -280,6 +300,13 @@ void smc_balance_watch(struct smc_conn *conn, bool is_stuck)
 		list_add_tail(&conn->watched, &watched);
 	spin_unlock(&lock);
 	queue_look(is_stuck);
+}
+
+/* A new connection needs memory: rings that are idle give it back soon. Any process context. */
+void smc_balance_hasten(void)
+{
+	if (!list_empty_careful(&watched))
+		queue_look(true);
 }
 
 /*

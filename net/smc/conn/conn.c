@@ -176,7 +176,7 @@ int smc_conn_resolve(struct smc_conn *conn, const struct smc_transport *transpor
 	return transport->resolve(conn, remote, candidate, peer);
 }
 
-/* The size of a receive buffer that can grow, at the start and when it is idle. Any context. */
+/* The size of a buffer that can grow, at the start and when it is idle. Any context. */
 u32 smc_conn_start_size(const struct smc_conn *conn)
 {
 	return roundup_pow_of_two(READ_ONCE(conn->sn->knobs.rmem_start));
@@ -195,6 +195,12 @@ static u32 choose_start_size(struct smc_conn *conn, const struct smc_transport *
 		       transport->may_grow(conn->group);
 	rx->most = rx->may_move ? rx->wanted : 0;
 	return rx->may_move ? start : rx->wanted;
+}
+
+/* Is less than an eighth of the memory left that a limit of the namespace allows? */
+static bool is_memory_short(const struct smc_conn *conn)
+{
+	return smc_share_offer(conn->sn->share, SMC_BUFFER_MAX) <= SMC_BUFFER_MIN;
 }
 
 /**
@@ -225,6 +231,8 @@ int smc_conn_open(struct smc_conn *conn, const struct smc_transport *transport,
 	conn->rx.buffer_bytes = 0;
 	conn->rx.granted = smc_buffer_charge_most(conn, choose_start_size(conn, transport));
 	err = conn->rx.granted ? transport->conn_open(conn) : -ENOMEM;
+	if (unlikely(err == -ENOMEM || err == -ENOBUFS || is_memory_short(conn)))
+		smc_balance_hasten();
 	if (err && err != -EINPROGRESS)
 		goto err_group;
 	if (adjust_charge(conn)) {

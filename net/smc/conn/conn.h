@@ -159,6 +159,7 @@ void smc_rx_started(struct smc_conn *conn);
 
 /* balance.c */
 void smc_balance_watch(struct smc_conn *conn, bool is_stuck);
+void smc_balance_hasten(void);
 void smc_balance_forget(struct smc_conn *conn);
 void smc_balance_exit(void);
 

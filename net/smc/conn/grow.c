@@ -111,6 +111,18 @@ static u32 get_growth_limit(const struct smc_conn_tx *tx)
 	return tx->buffer_bytes < tx->most ? tx->most : tx->largest;
 }
 
+/* If the limits are not the reason of a failure, conn/balance.c lets each further try come later */
+static void note_outcome(struct smc_conn *conn, struct smc_conn *payer, bool grown)
+{
+	struct smc_conn_tx *tx = &conn->tx;
+	u8 failures = 0;
+
+	if (!grown && smc_tx_can_grow(conn, payer))
+		failures = min(tx->failures + 1, U8_MAX);
+	WRITE_ONCE(tx->failures, failures);
+	tx->tried = jiffies;
+}
+
 /**
  * smc_tx_grow() - make the ring that is written to larger
  * @conn: a connection for which smc_tx_wants_growth() is true
@@ -142,7 +154,8 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 	grown = grow_for_socket(conn, reader, wanted);
 	if (grown)
 		WRITE_ONCE(tx->stuck, false);
-	smc_balance_watch(conn, !grown && smc_tx_is_small(conn));
+	note_outcome(conn, reader ?: conn, grown);
+	smc_balance_watch(conn, !grown && smc_tx_is_small(conn) && !tx->failures);
 	smc_conn_count(conn, grown ? SMC_STAT_RING_GROWN : SMC_STAT_RING_STUCK, 1);
 	trace_smc_ring(conn->sk, before, grown ? tx->buffer_bytes : wanted, grown);
 	if (!reader)
@@ -152,7 +165,7 @@ void smc_tx_grow(struct smc_conn *conn, size_t left)
 	smc_conn_put(reader);
 }
 
-/* What TCP would buffer here. The other end has limits of its own. */
+/* What autotuning by TCP would buffer here. The other end has limits of its own. */
 static u32 get_send_limit(const struct smc_conn *conn)
 {
 	int most = READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_wmem[2]);

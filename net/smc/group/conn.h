@@ -116,6 +116,9 @@ struct smc_conn_rx {
  * @limit: the largest size that the devices can use; 0 unless the transport is buffered; constant
  * @stuck: the ring was to grow and could not; written under the socket lock, or by the peer when it
  *	starts
+ * @failures: how often in a row it could not, although the limits allowed it; written under the
+ *	socket lock
+ * @tried: jiffies when it was to grow last
  * @cramped: the ring is too small for writes as the last one, or to delay announcements as
  *	@coalesce wants; the next write makes it larger. Written under conn->lock or the socket lock
  * @produced: bytes we produced; written under conn->lock and the socket lock, or its spin lock
@@ -175,6 +178,8 @@ struct smc_conn_tx {
 	bool stuck;
 	bool cramped;
 	bool unread;
+	u8 failures;
+	unsigned long tried;
 	u32 produced;
 	u64 total;
 	unsigned long last;
