@@ -173,31 +173,38 @@ static u32 get_send_limit(const struct smc_conn *conn)
 	return min(rounddown_pow_of_two(max(most, SMC_BUFFER_MIN)), conn->tx.limit);
 }
 
+/* By SO_SNDBUF: what the program has set, it can write. The kernel has doubled the value. */
+static u32 get_chosen_limit(const struct sock *sk)
+{
+	return rounddown_pow_of_two(max(READ_ONCE(sk->sk_sndbuf), 1));
+}
+
 /**
  * smc_tx_choose_largest() - find how large the ring may become while the peer reads nothing
  * @conn: an attached connection
  *
  * The socket lock is held. Does not sleep.
  *
- * The limit of the reader applies, to a send buffer that of autotuning by TCP; and SO_SNDBUF: what
- * this program has set, it can write. The kernel has doubled the value.
+ * The limit of the reader and SO_SNDBUF apply; to a send buffer without SO_SNDBUF, that of
+ * autotuning by TCP.
  */
 void smc_tx_choose_largest(struct smc_conn *conn)
 {
 	const struct smc_conn *reader = NULL;
 	const struct sock *sk = conn->sk;
 	u32 largest = conn->tx.most;
+	bool chosen;
 
 	sock_owned_by_me(sk);
+	chosen = sk->sk_userlocks & SOCK_SNDBUF_LOCK;
 	if (conn->transport->other_end)
 		reader = conn->transport->other_end(conn);
 	if (conn->transport->buffered)
-		largest = max(largest, get_send_limit(conn));
+		largest = max(largest, chosen ? conn->tx.limit : get_send_limit(conn));
 	else if (reader && reader->rx.may_move)
 		largest = max(largest, reader->rx.largest);
-	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
-		largest = clamp(rounddown_pow_of_two(max(sk->sk_sndbuf, 1)), conn->tx.most,
-				largest);
+	if (chosen)
+		largest = clamp(get_chosen_limit(sk), conn->tx.most, largest);
 	WRITE_ONCE(conn->tx.largest, largest);
 }
 
