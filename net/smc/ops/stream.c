@@ -354,10 +354,13 @@ ssize_t smc_splice_read(struct socket *sock, loff_t *pos, struct pipe_inode_info
 	return ret;
 }
 
-static bool poll_conn_writable(struct smc_conn *conn)
+/* @waits: the program waits for that, in poll() or for a signal */
+static bool poll_conn_writable(struct smc_conn *conn, bool waits)
 {
 	if (smc_tx_writable(conn))
 		return true;
+	if (!waits)
+		return false;
 	smc_conn_wants_space(conn);
 	WRITE_ONCE(conn->tx.waiting, true);
 	/* Paired with the barrier in conn/cdc.c, apply_message() */
@@ -370,9 +373,12 @@ static bool poll_conn_writable(struct smc_conn *conn)
 	return false;
 }
 
-static __poll_t poll_conn(struct smc_sock *smc)
+/* @requested: what the program waits for */
+static __poll_t poll_conn(struct smc_sock *smc, __poll_t requested)
 {
 	struct smc_conn *conn = &smc->conn;
+	bool waits = requested & (EPOLLOUT | EPOLLWRNORM) ||
+		     smc_conn_sock_flag(conn, SOCK_FASYNC);
 	u8 shutdown = READ_ONCE(conn->shutdown);
 	__poll_t mask = 0;
 
@@ -383,7 +389,8 @@ static __poll_t poll_conn(struct smc_sock *smc)
 	if (smc_rx_readable(conn))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	/* A write to a peer that has closed does not wait */
-	if (shutdown & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused) || poll_conn_writable(conn))
+	if (shutdown & SEND_SHUTDOWN || READ_ONCE(conn->tx.refused) ||
+	    poll_conn_writable(conn, waits))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (READ_ONCE(conn->urgent.ready))
 		mask |= EPOLLPRI;
@@ -421,7 +428,7 @@ __poll_t smc_poll(struct file *file, struct socket *sock, struct poll_table_stru
 			listener = smc;
 		break;
 	case SMC_SOCK_ACTIVE:
-		mask = poll_conn(smc);
+		mask = poll_conn(smc, poll_requested_events(wait));
 		break;
 	case SMC_SOCK_CONNECTING:
 	case SMC_SOCK_HANDSHAKE:

@@ -440,6 +440,26 @@ TEST(growth_while_nothing_is_read, .applies = only_smc)
 	expect_nothing(fd[1]);
 }
 
+/* A program that waits for its peer, and has no more to write */
+TEST(no_growth_while_polling_for_input, .applies = first_smcd)
+{
+	int fd[2], other[2];
+	size_t bytes;
+
+	for (;;) {
+		pair_open(other);
+		bytes = send_until_full(other[0], 0);
+		if (bytes < 512 * 1024)
+			break;
+		pair_close(other);	/* it took so long that the ring has become larger */
+	}
+	pair_open(fd);
+	write_pattern(fd[0], bytes, 0);
+	FAILS(recv(fd[0], &bytes, 1, MSG_DONTWAIT), EAGAIN);
+	EQ(poll(&(struct pollfd){ fd[0], POLLIN }, 1, 200), 0);
+	FAILS(send(fd[0], "x", 1, MSG_DONTWAIT), EAGAIN);
+}
+
 /* The program does not wait in a call */
 TEST(growth_for_a_program_that_polls, .applies = only_smc)
 {
