@@ -114,18 +114,20 @@ static unsigned int get_class(u32 bytes)
 	return ilog2(bytes / CLASS_MIN);
 }
 
-/* Rings take nothing of the reserves with which the kernel frees memory, whichever task writes */
+/*
+ * Rings take nothing of the reserves with which the kernel frees memory, whichever task writes. A
+ * ring that is larger than a stream needs is not worth the search for contiguous pages; without it
+ * the connection goes on.
+ */
 static void *pages_alloc(u32 bytes)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NOMEMALLOC;
 	struct page *page;
 
+	if (bytes > SMC_BUFFER_MAX)
+		return __vmalloc(bytes, gfp | __GFP_RETRY_MAYFAIL);
 	page = alloc_pages(gfp | __GFP_COMP | __GFP_NORETRY, get_order(bytes));
-	if (page)
-		return page_address(page);
-	if (bytes > SMC_BUFFER_MAX)	/* without it the connection goes on */
-		gfp |= __GFP_RETRY_MAYFAIL;
-	return __vmalloc(bytes, gfp);
+	return page ? page_address(page) : __vmalloc(bytes, gfp);
 }
 
 static void pages_free(void *addr, u32 bytes)
