@@ -370,10 +370,12 @@ enum update {
  *	peer is blocked			now; on a sparing transport from a third of the ring, below
  *					that within FLUSH_TIME
  *	peer sees less than half of	now, if the message adds a tenth of the ring; on a sparing
- *	the ring as free		transport a third
+ *	the ring as free		transport a sixth
  *	otherwise			not yet
  *
- * A third is the space for which smc_tx_has_space() makes a blocked writer wait.
+ * A third is the space for which smc_tx_has_space() makes a blocked writer wait. When such a writer
+ * sees less, and a reader waits for half of the ring, a sixth at least is not reported: so both do
+ * not wait.
  */
 static enum update choose_update(const struct smc_conn *conn)
 {
@@ -389,7 +391,7 @@ static enum update choose_update(const struct smc_conn *conn)
 		return UPDATE_NOW;
 	if (rx->peer_blocked)
 		return sparing && gain < size / 3 ? UPDATE_LATER : UPDATE_NOW;
-	if (peers_window < size / 2 && gain >= size / (sparing ? 3 : 10))
+	if (peers_window < size / 2 && gain >= size / (sparing ? 6 : 10))
 		return UPDATE_NOW;
 	return UPDATE_NONE;
 }
@@ -532,15 +534,16 @@ static u8 apply_state_flags(struct smc_conn *conn, u8 flags)
 }
 
 /*
- * Return: whether to wake readers. As with TCP, each arrival wakes those that wait, also if they
- * have not polled since the one before: io_uring learns of data from the wake-up alone, and a
- * program may take each SIGIO for a message.
+ * The message has brought data (@produced), or the peer waits for space now (@blocked). Return:
+ * whether to wake readers. As with TCP, each arrival wakes those that wait, also if they have not
+ * polled since the one before: io_uring learns of data from the wake-up alone, and a program may
+ * take each SIGIO for a message.
  */
-static bool claim_reader_wakeup(const struct smc_conn *conn, int produced)
+static bool claim_reader_wakeup(const struct smc_conn *conn, int produced, bool blocked)
 {
 	/* TCP_DEFER_ACCEPT waits for any data */
-	if (!produced || (!smc_rx_enough(conn, READ_ONCE(conn->sk->sk_rcvlowat)) &&
-			  !READ_ONCE(conn->woken)))
+	if (!(produced || (blocked && smc_rx_available(conn))) ||
+	    (!smc_rx_enough(conn, smc_rx_lowat(conn)) && !READ_ONCE(conn->woken)))
 		return false;
 	if (smc_conn_has_waiter(conn))
 		return true;
@@ -606,6 +609,7 @@ static bool has_more_data(const struct smc_conn *conn, const struct smc_cdc *cdc
 
 static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, struct outcome *out)
 {
+	bool waited = smc_rx_peer_waits(conn);
 	int produced;
 
 	lockdep_assert_held(&conn->lock);
@@ -638,7 +642,7 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 	}
 
 	conn->rx_flags = cdc->producer_flags;
-	conn->rx.peer_blocked = cdc->producer_flags & SMC_CDC_WRITER_BLOCKED;
+	WRITE_ONCE(conn->rx.peer_blocked, cdc->producer_flags & SMC_CDC_WRITER_BLOCKED);
 	if (cdc->state_flags & ~conn->rx_state_flags)
 		out->close_actions = apply_state_flags(conn, cdc->state_flags);
 	out->posted = post_answer(conn, cdc);
@@ -648,7 +652,7 @@ static void apply_message(struct smc_conn *conn, const struct smc_cdc *cdc, stru
 	 * call sees the new positions.
 	 */
 	smp_mb();
-	out->readable = claim_reader_wakeup(conn, produced);
+	out->readable = claim_reader_wakeup(conn, produced, !waited && smc_rx_peer_waits(conn));
 	out->writable = claim_writer_wakeup(conn);
 }
 

@@ -234,12 +234,27 @@ static inline u32 smc_rx_most(const struct smc_conn *conn)
 }
 
 /*
- * Have enough bytes arrived for a reader that waits for @wanted? Half of the ring is always enough,
- * because the peer may wait for space. Any context.
+ * Have enough bytes arrived for a reader that waits for @wanted? Half of the ring for a stream is
+ * always enough, because the peer may wait for space. Any context.
  */
 static inline bool smc_rx_enough(const struct smc_conn *conn, u32 wanted)
 {
 	return smc_rx_available(conn) >= min(wanted, smc_rx_most(conn) / 2);
+}
+
+/*
+ * Does the peer wait for space, so that nothing comes before the program reads? Its send buffer may
+ * be smaller than the ring. Over loopback, smc_rx_most() tells what can come. Any context.
+ */
+static inline bool smc_rx_peer_waits(const struct smc_conn *conn)
+{
+	return unlikely(READ_ONCE(conn->rx.peer_blocked)) && !conn->rx.may_move;
+}
+
+/* With how many bytes poll() and a wake-up report data, as far as they can come. Any context. */
+static inline u32 smc_rx_lowat(const struct smc_conn *conn)
+{
+	return smc_rx_peer_waits(conn) ? 1 : READ_ONCE(conn->sk->sk_rcvlowat);
 }
 
 /*

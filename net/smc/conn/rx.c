@@ -18,7 +18,7 @@
  */
 bool smc_rx_readable(struct smc_conn *conn)
 {
-	u32 lowat = READ_ONCE(conn->sk->sk_rcvlowat);
+	u32 lowat = smc_rx_lowat(conn);
 
 	smc_cdc_flush(conn);
 	if (unlikely(smc_urgent_matters(conn))) {
@@ -263,13 +263,16 @@ static bool has_arrived(const struct smc_conn *conn, u32 seen)
 	return smc_rx_available(conn) > seen || READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 }
 
-/* A call that peeks frees no space: the peer may never have more than the ring holds */
+/* A call that peeks frees no space: there may never be more than the ring or the peer holds */
 static bool has_enough(const struct reader *r)
 {
 	u32 target = r->target;
 
-	if (r->flags & MSG_PEEK)
+	if (r->flags & MSG_PEEK) {
+		if (r->copied && smc_rx_peer_waits(r->conn))
+			return true;
 		target = min(target, smc_rx_most(r->conn) / 2);
+	}
 	return r->copied >= target;
 }
 

@@ -72,7 +72,7 @@ struct smc_payer;
  * @last: jiffies when the peer has produced data last
  * @prod: @produced as a cursor: the last one accepted
  * @announced: smc_rx_passed() as the peer knows it; written under conn->lock
- * @peer_blocked: the peer waits for space; conn->lock
+ * @peer_blocked: the peer waits for space; written under conn->lock
  * @owed: the peer waits for space, and a report of it is delayed; conn->lock
  * @stamp: time of the peer's last announcement of data, 0 if the socket has no use for it
  * @seqno: number of the last control message, if the transport numbers them; conn->lock

@@ -128,6 +128,17 @@ def use_up_memory():
     return rich
 
 
+def ask_for_much(pairs):
+    """A reader that waits for more than the send buffer holds gets what is there."""
+    pairs[0].server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 2 * START)
+    poll = select.poll()
+    poll.register(pairs[0].server, select.POLLIN)
+    check('poll() tells of less than SO_RCVLOWAT', poll.poll(1000 * smc.LIMIT))
+    pairs[0].server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+    seen = pairs[1].server.recv(2 * START, socket.MSG_PEEK | socket.MSG_WAITALL)
+    check('a call that peeks returns', 0 < len(seen) < 2 * START, len(seen))
+
+
 def write_when_ready(sock, sent, length):
     """A program that does not try before poll tells it to."""
     poll = select.poll()
@@ -158,6 +169,7 @@ def stay_small():
                    for number, pair in enumerate(pairs)]
         for writer in writers:
             writer.start()
+        ask_for_much(pairs)
         got = [smc.receive(pair.server, length) for pair in pairs]
         for writer in writers:
             writer.join()

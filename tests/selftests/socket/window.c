@@ -15,6 +15,8 @@
 #define MUCH	(800 * 1024)	/* more than the peer's ring holds; TCP buffers it, too */
 #define PIECE	(40 * 1024)
 
+static uint8_t ahead[2 * 1024 * 1024];	/* more than all buffers hold */
+
 static bool not_smcd(int index)
 {
 	return !only_smcd(index);
@@ -99,6 +101,34 @@ TEST(window_counts_what_waits, .applies = first_smcr)
 	while (get_amount(fd[0], SIOCOUTQ))
 		pause_briefly();
 	EQ(get_amount(fd[0], SIOCOUTQNSD), 0);
+}
+
+static void write_all(void *arg)
+{
+	send_all(*(int *)arg, ahead, sizeof(ahead));
+}
+
+/* The writer waits for a third of its buffer, the reader for half of the ring */
+TEST(window_of_reader_that_waits_for_half, .applies = first_smcr, .alone = true)
+{
+	struct worker writer;
+	int fd[2], size, got;
+
+	set_sysctl("net/smc/rmem_start", 256 * 1024);
+	pair_with_sndbuf(fd, PIECE);
+	pattern_fill(ahead, sizeof(ahead), 0);
+	worker_start(&writer, write_all, &fd[0]);
+	worker_asleep(&writer);
+	size = get_amount(fd[1], FIONREAD);
+	for (got = 0; got < size / 2; got += size / 4 + 1) {
+		drain(fd[1], size / 4 + 1, got);
+		usleep(50000);
+	}
+	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, size / 2);
+	wait_events(fd[1], POLLIN);
+	set_int(fd[1], SOL_SOCKET, SO_RCVLOWAT, 1);
+	drain(fd[1], sizeof(ahead) - got, got);
+	worker_join(&writer);
 }
 
 TEST(window_before_shutdown)
