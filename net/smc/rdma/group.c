@@ -381,13 +381,12 @@ static struct smcr_group *create_group(struct smc_group *group)
 	rg->wanted_links = READ_ONCE(smc_net(group->net)->knobs.max_links);
 	rg->element_use = smcr_element_first_use(group->net);
 	spin_lock_init(&rg->lock);
-	spin_lock_init(&rg->rings_lock);
 	spin_lock_init(&rg->rtokens_lock);
 	mutex_init(&rg->link_lock);
 	mutex_init(&rg->memory_lock);
 	hash_init(rg->conns);
 	INIT_LIST_HEAD(&rg->rmbs);
-	INIT_LIST_HEAD(&rg->rings);
+	smcr_send_rings_init(rg);
 	INIT_WORK(&rg->work, group_work);
 	for (i = 0; i < SMCR_LINKS; i++)
 		smcr_link_init(&rg->links[i], rg);
@@ -486,6 +485,7 @@ void smcr_group_close(struct smc_group *group)
 	spin_unlock_bh(&rg->lock);
 	/* Paired with the acquire in is_over() */
 	smp_store_release(&rg->closing, true);
+	smcr_send_rings_end(rg);
 	smcr_group_kick(rg);
 }
 

@@ -57,6 +57,7 @@ struct smcr_device;
  * @rmbs: local RMBs
  * @rings_lock: protects @rings and @ring_bytes; process context; inside @memory_lock
  * @rings: send rings
+ * @trim_work: frees rings
  * @rmb_bytes: memory of @rmbs in bytes; read without lock
  * @ring_bytes: memory of @rings in bytes; read without lock
  * @rtokens_lock: protects @rtokens; taken with bottom halves off
@@ -96,6 +97,7 @@ struct smcr_group {
 	struct list_head rmbs;
 	spinlock_t rings_lock;		/* protects rings */
 	struct list_head rings;
+	struct delayed_work trim_work;
 	unsigned long rmb_bytes;
 	unsigned long ring_bytes;
 	spinlock_t rtokens_lock;	/* protects rtokens */

@@ -364,11 +364,18 @@ static struct smcr_rmb *find_larger(struct smcr_group *rg, u32 wanted, u32 most)
 	return found;
 }
 
-/* If a new element would be smaller than @wanted: a free one that is not smaller than that */
+/*
+ * If a new element would be smaller than @wanted, although the group has no large send rings that
+ * are unused: a free one that is not smaller than that.
+ */
 static struct smcr_rmb *find_instead(struct smcr_group *rg, u32 wanted)
 {
 	u32 offer = smc_buffer_offer(rg->share, wanted);
 
+	if (offer < wanted) {
+		smcr_send_rings_trim_large(rg);
+		offer = smc_buffer_offer(rg->share, wanted);
+	}
 	return offer < wanted ? find_any_rmb(rg, offer) : NULL;
 }
 

@@ -98,6 +98,7 @@ struct smcr_rmb {
  * @mapped: @dma is valid, by link
  * @used: bit 0: in use, by a connection or a request of the device
  * @idle_since: jiffies when it was released
+ * @group: the group that has it; constant
  * @share: memory share that it counts against; constant
  * @next_left: the next one in smcr_send_slot.left; protected by the send_lock of the link
  */
@@ -109,6 +110,7 @@ struct smcr_send_ring {
 	bool mapped[SMCR_LINKS];
 	unsigned long used;
 	unsigned long idle_since;
+	struct smcr_group *group;
 	struct smc_share *share;
 	struct smcr_send_ring *next_left;
 };
@@ -151,10 +153,13 @@ void smcr_memory_unregister(struct smcr_link *link);
 void smcr_memory_free(struct smcr_group *rg);
 
 /* ring.c: process context */
+void smcr_send_rings_init(struct smcr_group *rg);
+void smcr_send_rings_end(struct smcr_group *rg);
 struct smcr_send_ring *smcr_send_ring_take(struct smcr_conn *rc, u32 bytes);
 u32 smcr_send_ring_limit(struct smcr_group *rg);
 void smcr_send_ring_release(struct smcr_send_ring *ring);	/* any context */
 void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age);
+void smcr_send_rings_trim_large(struct smcr_group *rg);
 int smcr_send_rings_map(struct smcr_link *link);
 void smcr_send_rings_unmap(struct smcr_link *link);
 void smcr_send_rings_free(struct smcr_group *rg);

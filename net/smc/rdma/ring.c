@@ -4,6 +4,9 @@
  *
  * A connection begins with a small ring, and conn/send_buffer.c replaces that by a larger one. The
  * send queue keeps the former ring until the device has read what was posted from it.
+ *
+ * An unused ring stays for another connection: a small one for a share of the idle timeout, which
+ * the LLC work applies, a larger one for one to two seconds.
  */
 
 #include <linux/mm.h>
@@ -13,6 +16,8 @@
 #include "conn.h"
 #include "device.h"
 #include "group.h"
+
+#define LARGE_TIME	HZ	/* for which a larger ring stays unused, at least */
 
 static struct ib_device *get_ibdev(const struct smcr_link *link)
 {
@@ -111,8 +116,9 @@ static bool take_memory(struct smc_share *share, u32 bytes, bool is_smaller)
 	return smc_buffer_offer(share, bytes) >= bytes && smc_buffer_take_exactly(share, bytes);
 }
 
-static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes, bool is_smaller)
+static struct smcr_send_ring *create_ring(struct smcr_group *rg, u32 bytes, bool is_smaller)
 {
+	struct smc_share *share = rg->share;
 	struct smcr_send_ring *ring;
 
 	if (!take_memory(share, bytes, is_smaller))
@@ -126,6 +132,7 @@ static struct smcr_send_ring *create_ring(struct smc_share *share, u32 bytes, bo
 		smc_buffer_give(share, bytes);
 		return ERR_PTR(-ENOMEM);
 	}
+	ring->group = rg;
 	ring->share = share;
 	ring->bytes = bytes;
 	__set_bit(0, &ring->used);
@@ -147,15 +154,45 @@ static void unmap_everywhere(struct smcr_group *rg, struct smcr_send_ring *ring)
 		unmap_ring(&rg->links[i], ring);
 }
 
-/* Is the ring unused for @age jiffies, so that no request of the device refers to it? */
-static bool claim_stale(struct smcr_send_ring *ring, unsigned long age)
+static bool is_large(const struct smcr_send_ring *ring)
+{
+	return ring->bytes > SMCR_SEND_RING_MIN;
+}
+
+/*
+ * Is the ring unused for @age jiffies, so that no request of the device refers to it? @unused: it
+ * is not in use, and stays for the present.
+ */
+static bool claim_stale(struct smcr_send_ring *ring, unsigned long age, bool *unused)
 {
 	if (test_and_set_bit_lock(0, &ring->used))
 		return false;
 	if (!time_before(jiffies, ring->idle_since + age))
 		return true;
 	clear_bit_unlock(0, &ring->used);
+	*unused = true;
 	return false;
+}
+
+/* Return: whether unused rings are left that are not so old */
+static bool trim_rings(struct smcr_group *rg, unsigned long age, bool only_large)
+{
+	struct smcr_send_ring *ring, *next;
+	bool unused = false;
+	LIST_HEAD(stale);
+
+	spin_lock(&rg->rings_lock);
+	list_for_each_entry_safe(ring, next, &rg->rings, list) {
+		if ((only_large && !is_large(ring)) || !claim_stale(ring, age, &unused))
+			continue;
+		unmap_everywhere(rg, ring);
+		list_move(&ring->list, &stale);
+		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes - ring->bytes);
+	}
+	spin_unlock(&rg->rings_lock);
+	list_for_each_entry_safe(ring, next, &stale, list)
+		free_ring(ring);
+	return unused;
 }
 
 /**
@@ -167,20 +204,46 @@ static bool claim_stale(struct smcr_send_ring *ring, unsigned long age)
  */
 void smcr_send_rings_trim(struct smcr_group *rg, unsigned long age)
 {
-	struct smcr_send_ring *ring, *next;
-	LIST_HEAD(stale);
+	trim_rings(rg, age, false);
+}
 
-	spin_lock(&rg->rings_lock);
-	list_for_each_entry_safe(ring, next, &rg->rings, list) {
-		if (!claim_stale(ring, age))
-			continue;
-		unmap_everywhere(rg, ring);
-		list_move(&ring->list, &stale);
-		WRITE_ONCE(rg->ring_bytes, rg->ring_bytes - ring->bytes);
-	}
-	spin_unlock(&rg->rings_lock);
-	list_for_each_entry_safe(ring, next, &stale, list)
-		free_ring(ring);
+/* smcr_send_rings_trim() for larger rings only, of any age */
+void smcr_send_rings_trim_large(struct smcr_group *rg)
+{
+	trim_rings(rg, 0, true);
+}
+
+/* When the group has ended, its connections and links do so soon */
+static void trim_later(struct smcr_group *rg)
+{
+	if (READ_ONCE(rg->closing))
+		return;
+	smcr_group_get(rg);
+	if (!queue_delayed_work(smcr_wq, &rg->trim_work, LARGE_TIME))
+		smcr_group_put(rg);	/* the queued work has one */
+}
+
+static void trim_large_rings(struct work_struct *work)
+{
+	struct smcr_group *rg = container_of(to_delayed_work(work), struct smcr_group, trim_work);
+
+	if (trim_rings(rg, LARGE_TIME, true))
+		trim_later(rg);
+	smcr_group_put(rg);
+}
+
+void smcr_send_rings_init(struct smcr_group *rg)
+{
+	spin_lock_init(&rg->rings_lock);
+	INIT_LIST_HEAD(&rg->rings);
+	INIT_DELAYED_WORK(&rg->trim_work, trim_large_rings);
+}
+
+/* The group has ended (rg->closing): nothing keeps it for its rings. Does not sleep. */
+void smcr_send_rings_end(struct smcr_group *rg)
+{
+	if (cancel_delayed_work(&rg->trim_work))
+		smcr_group_put(rg);
 }
 
 /* Map the ring for the device of each link */
@@ -208,32 +271,31 @@ static struct smcr_send_ring *find_unused(struct smcr_group *rg, u32 bytes)
 /* Take an unused ring of the group. Return: the ring, NULL if all are in use, or an ERR_PTR. */
 static struct smcr_send_ring *reuse_ring(struct smcr_group *rg, u32 bytes)
 {
-	struct smcr_send_ring *ring;
+	struct smcr_send_ring *ring = NULL;
 	int err = 0;
 
 	spin_lock(&rg->rings_lock);
-	ring = find_unused(rg, bytes);
 	if (bytes > largest_mapped(rg))
 		err = -EOPNOTSUPP;
-	else if (ring)
-		err = map_everywhere(rg, ring);
-	spin_unlock(&rg->rings_lock);
-	if (!err)
-		return ring;
+	else
+		ring = find_unused(rg, bytes);
 	if (ring)
+		err = map_everywhere(rg, ring);
+	if (err && ring)
 		clear_bit_unlock(0, &ring->used);
-	return ERR_PTR(err);
+	spin_unlock(&rg->rings_lock);
+	return err ? ERR_PTR(err) : ring;
 }
 
 /* Give the group a new ring, which is in use; if memory is short, in place of unused ones */
 static struct smcr_send_ring *add_ring(struct smcr_group *rg, u32 bytes, bool is_smaller)
 {
-	struct smcr_send_ring *ring = create_ring(rg->share, bytes, is_smaller);
+	struct smcr_send_ring *ring = create_ring(rg, bytes, is_smaller);
 	int err;
 
 	if (IS_ERR(ring)) {
 		smcr_send_rings_trim(rg, 0);
-		ring = create_ring(rg->share, bytes, is_smaller);
+		ring = create_ring(rg, bytes, is_smaller);
 	}
 	if (IS_ERR(ring))
 		return ring;
@@ -365,14 +427,19 @@ void smcr_conn_ring_free(struct smc_conn *conn, void *memory, u32 written, bool 
 
 /**
  * smcr_send_ring_release() - release a ring that the device has read
- * @ring: the ring
+ * @ring: the ring; the caller has a reference to the group
  *
  * Any context.
  */
 void smcr_send_ring_release(struct smcr_send_ring *ring)
 {
+	struct smcr_group *rg = ring->group;
+	bool large = is_large(ring);
+
 	ring->idle_since = jiffies;
-	clear_bit_unlock(0, &ring->used);
+	clear_bit_unlock(0, &ring->used);	/* from now on another call may free it */
+	if (large)
+		trim_later(rg);
 }
 
 /* Free all. The group has no links and connections. */

@@ -5,10 +5,12 @@ Send buffers of SMC-R between two ports of one kernel: small at the start, then 
 program needs, small again; and what it sees when there is no memory for a larger one.
 """
 
+import contextlib
 import os
 import select
 import socket
 import threading
+from pathlib import Path
 
 import smc
 from cases import becomes, check, equal, run
@@ -22,6 +24,8 @@ AHEAD = 2 << 20                 # what TCP takes, too, before it is read
 POOR, RICH = 12, 60             # connections
 PERIOD = 251
 SERVER = 1
+SO_SNDBUFFORCE = 32
+TCP_WMEM = Path('/proc/sys/net/ipv4/tcp_wmem')
 
 
 def pattern(number, length):
@@ -58,12 +62,14 @@ def size(sock):
 
 
 def end(*pairs):
-    for pair in pairs:
-        pair.close()
-    becomes('all is given back', lambda: (in_use(), allocated()), (0, 0))
+    with smc.changed_sysctl('smcr_idle_timeout', 10):   # unused ones stay for a tenth of that
+        for pair in pairs:
+            pair.close()
+        becomes('all is given back', lambda: (in_use(), allocated()), (0, 0))
 
 
 def becomes_small():
+    """Larger ones do not stay for the idle time."""
     becomes('send buffers have the first size', in_use, 2 * START)
     becomes('the groups keep no others', allocated, 2 * START)
 
@@ -87,6 +93,49 @@ def write_ahead():
     end(pair)
 
 
+def fill(sock, sent=0):
+    """Return: how many bytes it has taken, with those before."""
+    sock.settimeout(0)
+    try:
+        while True:
+            sent += sock.send(pattern(sent, ELEMENT))
+    except BlockingIOError:
+        return sent
+
+
+def fill_when_ready(sock, sent=0):
+    """The same, until the socket is not ready for a while. The kernel finds out that nobody reads."""
+    poll = select.poll()
+    poll.register(sock, select.POLLOUT)
+    sent = fill(sock, sent)
+    while poll.poll(2000):
+        sent = fill(sock, sent)
+    return sent
+
+
+@contextlib.contextmanager
+def changed_tcp_wmem(most):
+    before = TCP_WMEM.read_text(encoding='ascii')
+    TCP_WMEM.write_text(f'{START} {START} {most}', encoding='ascii')
+    try:
+        yield
+    finally:
+        TCP_WMEM.write_text(before, encoding='ascii')
+
+
+def choose_late():
+    """A program can write what it has chosen, even if autotuning by TCP would stop before."""
+    with changed_tcp_wmem(AHEAD // 4):
+        pair = connect()
+        taken = fill_when_ready(pair.client)
+        check('tcp_wmem limits it', 2 * ELEMENT < taken < AHEAD // 4 + 2 * ELEMENT, taken)
+        pair.client.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, AHEAD)
+        taken = fill_when_ready(pair.client, taken)
+        check('then SO_SNDBUF does', AHEAD <= taken < 4 * AHEAD, taken)
+        check('all of it arrives', smc.receive(pair.server, taken) == pattern(0, taken))
+        end(pair)
+
+
 def leave_unreported():
     """The peer has read all, and has reported nothing: it has room for much more."""
     pair = connect()
@@ -103,17 +152,6 @@ def leave_unreported():
     check('so the buffer is large enough', size(pair.client) >= 3 * START, size(pair.client))
     check('all of it arrives', smc.receive(pair.server, 3 * START) == pattern(0, 3 * START))
     end(pair)
-
-
-def fill(sock):
-    """Return: how many bytes it took."""
-    sent = 0
-    sock.settimeout(0)
-    try:
-        while True:
-            sent += sock.send(pattern(sent, ELEMENT))
-    except BlockingIOError:
-        return sent
 
 
 def use_up_memory():
@@ -188,6 +226,6 @@ def no_groups():
 GEN, DIAG = Family('smc'), Diag()
 EXT = extensions(CONNINFO)
 smc.sysctl('rmem', ELEMENT)
-smc.sysctl('smcr_idle_timeout', 10)     # what is not used for a tenth of that goes
-smc.sysctl('smcr_testlink_time', 1)     # that often LLC looks for it
-run(write_ahead, leave_unreported, stay_small, no_groups)
+smc.sysctl('smcr_idle_timeout', 100 * smc.LIMIT)
+smc.sysctl('smcr_testlink_time', 1)     # that often LLC looks for what is not used
+run(write_ahead, choose_late, leave_unreported, stay_small, no_groups)
