@@ -89,21 +89,16 @@ static void end_copying(struct smc_conn *conn)
 		conn->transport->ring_free(conn, left, conn->rx.left_written, true);
 }
 
-/* Copy from the ring; see copy_in() in conn/tx.c */
-static u32 copy_out(const struct source *source, struct msghdr *msg, struct smc_cursor from,
-		    u32 bytes, int flags)
+static noinline u32 copy_parts(struct source source, struct msghdr *msg, struct smc_cursor from,
+			       u32 bytes)
 {
 	struct smc_ring_part part[2];
 	unsigned int i, parts;
 	u32 copied = 0;
 
-	if (flags & MSG_TRUNC)
-		return bytes;
-	if (likely(bytes <= source->ring.end - from.count))
-		return _copy_to_iter(source->base + from.count, bytes, &msg->msg_iter);
-	parts = smc_ring_split(&source->ring, from, bytes, part);
+	parts = smc_ring_split(&source.ring, from, bytes, part);
 	for (i = 0; i < parts; i++) {
-		size_t n = _copy_to_iter(source->base + part[i].offset, part[i].len,
+		size_t n = _copy_to_iter(source.base + part[i].offset, part[i].len,
 					 &msg->msg_iter);
 
 		copied += n;
@@ -111,6 +106,17 @@ static u32 copy_out(const struct source *source, struct msghdr *msg, struct smc_
 			break;
 	}
 	return copied;
+}
+
+/* Copy from the ring; see copy_in() in conn/tx.c. Inline: then @source needs no memory */
+static __always_inline u32 copy_out(struct source source, struct msghdr *msg,
+				    struct smc_cursor from, u32 bytes, int flags)
+{
+	if (flags & MSG_TRUNC)
+		return bytes;
+	if (likely(bytes <= source.ring.end - from.count))
+		return _copy_to_iter(source.base + from.count, bytes, &msg->msg_iter);
+	return copy_parts(source, msg, from, bytes);
 }
 
 /**
@@ -249,7 +255,7 @@ static int receive_piece(struct reader *r, size_t len)
 	if (!bytes)
 		return 0;
 	source = begin_copying(conn);
-	bytes = copy_out(&source, r->msg, get_reader_cursor(r, &source), bytes, r->flags);
+	bytes = copy_out(source, r->msg, get_reader_cursor(r, &source), bytes, r->flags);
 	end_copying(conn);
 	if (!bytes)
 		return -EFAULT;
@@ -423,7 +429,6 @@ static void count_recv(struct smc_conn *conn, int copied, size_t len)
  */
 int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
-	struct source source;
 	u32 bytes, copied;
 
 	bytes = min_t(size_t, smc_rx_available(conn), len);
@@ -432,9 +437,8 @@ int smc_rx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	if (unlikely(smc_urgent_matters(conn)))
 		return 0;
 
-	source = get_source(conn);
 	pagefault_disable();
-	copied = copy_out(&source, msg, source.cons, bytes, 0);
+	copied = copy_out(get_source(conn), msg, conn->rx.cons, bytes, 0);
 	pagefault_enable();
 	if (unlikely(copied < bytes)) {
 		iov_iter_revert(&msg->msg_iter, copied);
