@@ -52,10 +52,11 @@
  * @SMC_STAT_ABORT_TIMEOUT: aborted because the peer did not close before the timeout, or did not
  *	read for TCP_USER_TIMEOUT
  * @SMC_STAT_ABORT_ORPHAN: aborted on close, because too many connections wait for their peers
- * @SMC_STAT_RING_GROWN: number of times that this side made the peer's ring larger
+ * @SMC_STAT_RING_GROWN: number of times that this side made a ring that it writes to larger: the
+ *	peer's receive buffer, or over SMC-R its own send buffer
  * @SMC_STAT_RING_STUCK: attempts that failed, because of a limit or without memory, or
  *	because the peer was not ready
- * @SMC_STAT_RING_SHRUNK: number of times that a kworker made the peer's ring small again
+ * @SMC_STAT_RING_SHRUNK: number of times that a kworker made such a ring smaller
  * @SMC_STAT_TX_BUFFER: first of SMC_STAT_SIZES: send buffers by size
  * @SMC_STAT_RX_BUFFER: first of SMC_STAT_SIZES: receive buffers by size
  * @SMC_STAT_TX_SIZE: first of SMC_STAT_SIZES: send calls by requested size
