@@ -52,7 +52,7 @@ long scaled(long milliseconds);
 
 /*
  * Before a test changes a file of the kernel, as a sysctl: the file gets its text again after the
- * test, however that ends. Only for tests that are .alone; without effect outside of tests.
+ * test, however that ends, if it is .alone. What @select of the suite changes stays.
  */
 void test_save_file(const char *path);
 
