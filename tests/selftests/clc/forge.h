@@ -97,15 +97,4 @@ void forge_receive(struct forge *f, void *buf, size_t len);	/* waits for them */
 void check_guards(const struct forge *f);
 void expect_aborted(struct forge *f);		/* as a violation, counted, memory untouched */
 
-uint64_t violations(void);
-uint64_t buffer_bytes(void);	/* which all DMBs take, machine-wide */
-
-/* Whose counters; the nest they are in */
-enum counters {
-	COUNTERS_D = 1,
-	COUNTERS_R = 2,
-};
-
-uint64_t counter_of(enum counters technology, uint16_t attribute);
-
 #endif /* CLC_FORGE_H */

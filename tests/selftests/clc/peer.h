@@ -6,6 +6,7 @@
 #ifndef CLC_PEER_H
 #define CLC_PEER_H
 
+#include "../socket/counter.h"
 #include "../socket/pair.h"
 #include "msg.h"
 
@@ -71,6 +72,5 @@ void expect_stream(int attacker, int listener, const uint8_t *bytes, size_t len)
 void expect_refused(int attacker, int listener);	/* never seen by accept() */
 void expect_app_fallback(struct app *app, const char *already_sent);
 void expect_app_error(struct app *app);
-uint32_t fallback_reason(int fd);	/* of a socket that was AF_SMC */
 
 #endif /* CLC_PEER_H */

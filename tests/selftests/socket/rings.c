@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "counter.h"
 #include "lost.h"
 #include "pair.h"
 
@@ -245,12 +246,20 @@ TEST(growth_for_a_peek)
 	worker_join(&worker);
 }
 
+/* Rings of tests that have ended are freed by kworkers, and count until then */
+static void limit_memory(void)
+{
+	while (namespace_bytes())
+		usleep(1000);
+	set_sysctl("net/smc/buffer_limit", 1);
+}
+
 /* Rings that begin small have as much memory as they may: the next one that is to grow cannot */
 static void use_up_memory(int (*fd)[2])
 {
 	int i;
 
-	set_sysctl("net/smc/buffer_limit", 1);
+	limit_memory();
 	for (i = 0; i < PAIRS; i++)
 		pair_open(fd[i]);
 	for (i = 1; i < 8; i++)
@@ -644,7 +653,7 @@ TEST(shrink_between_writes, .applies = first_smcd, .alone = true)
 	int fd[STREAMS / 2][2], stuck[2], i;
 	struct stream streams[STREAMS];
 
-	set_sysctl("net/smc/buffer_limit", 1);
+	limit_memory();
 	pair_open(stuck);
 	for (i = 0; i < STREAMS / 2; i++)
 		pair_open(fd[i]);

@@ -7,13 +7,15 @@
 #include <linux/sock_diag.h>
 #include <string.h>
 
-#include "forge.h"
+#include "counter.h"
+#include "pair.h"
 
 #define FAMILY			"SMC_GEN_NETLINK"
 #define CMD_GET_STATS		7
 #define ATTR_STATS		7	/* nest */
 #define ATTR_VIOLATIONS		128	/* u64 in a nest for one technology, in that */
 #define ATTR_BUFFER_USED	128	/* unsigned integer in that */
+#define ATTR_SHARE_USED		134	/* the same */
 
 struct request {
 	struct nlmsghdr nlh;
@@ -99,14 +101,25 @@ uint64_t counter_of(enum counters technology, uint16_t attribute)
 	return count;
 }
 
-uint64_t buffer_bytes(void)
+/* An unsigned integer of as many bytes as it needs */
+static uint64_t number_of(uint16_t attribute)
 {
-	struct nlattr *attr = in_nest(get_stats(), ATTR_BUFFER_USED);
+	struct nlattr *attr = in_nest(get_stats(), attribute);
 	uint64_t bytes = 0;
 
 	/* A little-endian number of four or eight bytes */
 	memcpy(&bytes, value(attr), attr->nla_len - NLA_HDRLEN);
 	return bytes;
+}
+
+uint64_t buffer_bytes(void)
+{
+	return number_of(ATTR_BUFFER_USED);
+}
+
+uint64_t namespace_bytes(void)
+{
+	return number_of(ATTR_SHARE_USED);
 }
 
 uint64_t violations(void)
