@@ -303,7 +303,8 @@ void smc_cdc_produced(struct smc_conn *conn, u32 bytes, bool blocked, bool urgen
 	lost = conn->rx_state_flags & SMC_CDC_CLOSED;
 	if (unlikely(lost))
 		smc_conn_reset(conn, EPIPE);
-	smc_cdc_spoiled(tx, bytes);
+	if (bytes >= tx->ring.end - tx->prod.count)
+		tx->highest = tx->ring.end;
 	tx->prod = smc_cursor_advance(tx->prod, bytes, &tx->ring);
 	WRITE_ONCE(tx->produced, tx->produced + bytes);
 	tx->total += bytes;

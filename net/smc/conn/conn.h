@@ -373,13 +373,4 @@ static inline bool smc_tx_wants_growth(const struct smc_conn *conn, size_t left)
 	       (left > smc_tx_space(conn) || READ_ONCE(conn->tx.cramped));
 }
 
-/*
- * Record how far the peer's ring has been written, so that only this part is cleared before reuse:
- * @bytes behind the produced ones. The socket lock is held.
- */
-static inline void smc_cdc_spoiled(struct smc_conn_tx *tx, u32 bytes)
-{
-	tx->highest = max(tx->highest, min(tx->prod.count + bytes, tx->ring.end));
-}
-
 #endif /* _NET_SMC_CONN_CONN_H */

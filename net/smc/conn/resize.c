@@ -77,7 +77,7 @@ static void set_writer_ring(struct smc_conn_tx *tx, const struct smc_ring_memory
 	WRITE_ONCE(tx->buffer_bytes, to->bytes);
 	tx->prod = make_cursor(&tx->ring, tx->produced - start);
 	tx->cons = make_cursor(&tx->ring, passed - start);
-	tx->highest = tx->prod.count;
+	tx->highest = 0;
 }
 
 /*
@@ -97,7 +97,7 @@ static bool swap_memory(struct smc_conn *writer, struct smc_conn *reader,
 		return false;
 	if (!writer->transport->ring_swap(writer, memory))
 		return false;
-	memory->written = writer->tx.highest;
+	memory->written = smc_tx_written(&writer->tx);
 	smc_conn_count_receive_buffer(reader, (s64)to.bytes - reader->rx.buffer_bytes);
 	set_reader_ring(&reader->rx, &to, start);
 	set_writer_ring(&writer->tx, &to, start, smc_rx_passed(reader));

@@ -156,8 +156,12 @@ static __always_inline void count_send(struct smc_conn *conn, size_t len)
 {
 	smc_conn_count(conn, SMC_STAT_TX_CALLS, 1);
 	smc_conn_count_size(conn, SMC_STAT_TX_SIZE, len);
-	if (len > max(conn->tx.buffer_bytes, conn->tx.most))
-		smc_conn_count(conn, SMC_STAT_TX_BIGGER_THAN_PEER, 1);
+}
+
+/* A fault has left bytes in the ring that are not sent: the next write may be smaller */
+static void note_spoiled(struct smc_conn_tx *tx, u32 bytes)
+{
+	tx->highest = max(tx->highest, min(tx->prod.count + bytes, tx->ring.end));
 }
 
 /**
@@ -182,7 +186,7 @@ int smc_tx_try(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	copied = copy_in(conn, &msg->msg_iter, len);
 	pagefault_enable();
 	if (unlikely(copied < len)) {
-		smc_cdc_spoiled(&conn->tx, copied);
+		note_spoiled(&conn->tx, copied);
 		iov_iter_revert(&msg->msg_iter, copied);
 		return 0;
 	}
@@ -249,6 +253,8 @@ int smc_tx_sendmsg(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	int err = 0;
 
 	count_send(conn, len);
+	if (len > max(conn->tx.buffer_bytes, conn->tx.most))
+		smc_conn_count(conn, SMC_STAT_TX_BIGGER_THAN_PEER, 1);
 	if (is_send_refused(conn))
 		return refuse_send(conn, msg);
 	while (msg_data_left(msg)) {

@@ -148,7 +148,8 @@ struct smc_conn_rx {
  * @stall_begin: jiffies when a call has found no space, and @stall was started; conn->lock
  * @stall_asked: messages ask for the peer's consumer cursor; conn->lock
  * @report_asked: the same, to make the ring smaller; conn->lock
- * @highest: end of the part of the ring that was ever written; offset in the ring
+ * @highest: end of the part of the ring that was written before @prod.count was there, or 0; see
+ *	smc_tx_written(). Offset in the ring; written under the socket lock, or its spin lock
  * @seqno: number of the last control message; conn->lock
  * @producer_flags: for each control message; conn->lock
  * @state_flags: for each control message; conn->lock
@@ -360,6 +361,15 @@ struct smc_conn {
 	struct llist_node dead;
 	struct list_head watched;
 };
+
+/*
+ * End of the part of the ring that was ever written, so that only this part is cleared before
+ * reuse: an offset in the ring. No call writes to the ring.
+ */
+static inline u32 smc_tx_written(const struct smc_conn_tx *tx)
+{
+	return max(tx->highest, tx->prod.count);
+}
 
 /* Any context; the caller has a reference, or is in an RCU read-side critical section */
 static inline bool smc_conn_get_not_zero(struct smc_conn *conn)

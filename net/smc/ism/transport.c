@@ -318,7 +318,7 @@ static void d_conn_detach(struct smc_conn *conn)
 	WRITE_ONCE(el->attached, false);
 	el->block = NULL;
 	conn->tx.base = NULL;
-	el->dev->ops->detach_dmb(el->dev, &el->map, SMC_CDC_BLOCK_LEN + conn->tx.highest);
+	el->dev->ops->detach_dmb(el->dev, &el->map, SMC_CDC_BLOCK_LEN + smc_tx_written(&conn->tx));
 }
 
 static void d_conn_close(struct smc_conn *conn)
