@@ -289,6 +289,14 @@ static inline bool smc_conn_is_in_use(const struct smc_conn *conn)
 	       !conn->peer_gone && !conn->tx.ended && !(conn->tx.state_flags & SMC_CDC_CLOSED);
 }
 
+/* Can the program still write, once there is space? conn->lock is held. */
+static inline bool smc_tx_is_open(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return !conn->freeing && !conn->released && !conn->tx.refused &&
+	       !(conn->shutdown & SEND_SHUTDOWN);
+}
+
 /* A flag of the sock, read without the socket lock, as TCP's callbacks do. Any context. */
 static inline bool smc_conn_sock_flag(const struct smc_conn *conn, enum sock_flags flag)
 {

@@ -29,8 +29,7 @@ static bool is_stalled(const struct smc_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (tx->window_full || tx->end_waits)
 		return !conn->freeing && !conn->failed && !tx->ended;
-	if (conn->freeing || conn->released || tx->refused || conn->shutdown & SEND_SHUTDOWN ||
-	    smc_tx_has_space(conn))
+	if (!smc_tx_is_open(conn) || smc_tx_has_space(conn))
 		return false;
 	return READ_ONCE(tx->waiters) || READ_ONCE(tx->full_at) == tx->produced;
 }

@@ -21,10 +21,7 @@ static void start_timer(struct smc_conn *conn, unsigned long expires)
 
 static bool has_waiting_writer(const struct smc_conn *conn)
 {
-	lockdep_assert_held(&conn->lock);
-	if (conn->freeing || conn->released || conn->tx.refused || conn->shutdown & SEND_SHUTDOWN)
-		return false;
-	return READ_ONCE(conn->tx.waiting) && smc_tx_awaits_reader(conn);
+	return smc_tx_is_open(conn) && READ_ONCE(conn->tx.waiting) && smc_tx_awaits_reader(conn);
 }
 
 /* Return: whether it is time to find out. If it is not, the timer is started for the rest. */
