@@ -127,7 +127,7 @@ uint64_t violations(void)
 	return counter_of(COUNTERS_D, ATTR_VIOLATIONS);
 }
 
-uint32_t fallback_reason(int fd)
+static struct smc_diag_fallback get_fallback(int fd)
 {
 	struct {
 		struct nlmsghdr nlh;
@@ -139,14 +139,26 @@ uint32_t fallback_reason(int fd)
 	};
 	int diag = OK(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
 	const int start = NLMSG_LENGTH(sizeof(struct smc_diag_msg));
-	struct smc_diag_fallback *fallback;
+	struct smc_diag_fallback fallback = {};
 	char answer[4096];
 	struct nlmsghdr *nlh = (void *)answer;
 
 	EQ(send(diag, &query, sizeof(query), 0), sizeof(query));
-	TRUE(recv(diag, answer, sizeof(answer), 0) > start);
-	EQ(nlh->nlmsg_type, SOCK_DIAG_BY_FAMILY);
+	OK(recv(diag, answer, sizeof(answer), 0));
 	close(diag);
-	fallback = value(find(answer + start, nlh->nlmsg_len - start, SMC_DIAG_FALLBACK));
-	return fallback->reason;
+	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+		return fallback;
+	memcpy(&fallback, value(find(answer + start, nlh->nlmsg_len - start, SMC_DIAG_FALLBACK)),
+	       sizeof(fallback));
+	return fallback;
+}
+
+uint32_t fallback_reason(int fd)
+{
+	return get_fallback(fd).reason;
+}
+
+uint32_t peer_diagnosis(int fd)
+{
+	return get_fallback(fd).peer_diagnosis;
 }

@@ -15,6 +15,9 @@ uint64_t counter_of(enum counters technology, uint16_t attribute);
 uint64_t violations(void);
 uint64_t buffer_bytes(void);	/* which all DMBs take, machine-wide, with pools */
 uint64_t namespace_bytes(void);	/* which those of this namespace take */
-uint32_t fallback_reason(int fd);	/* of a socket that was AF_SMC; needs smc_diag.ko */
+
+/* Of a socket that was AF_SMC; 0 without smc_diag.ko */
+uint32_t fallback_reason(int fd);
+uint32_t peer_diagnosis(int fd);
 
 #endif /* SOCKET_COUNTER_H */

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter.h"
 #include "pair.h"
+
+#define OUT_OF_SYNC	0x04000000
 
 /* Where servers are: the environment can name an address behind a wire */
 static const char *server_host(const char *variable, const char *otherwise)
@@ -192,35 +195,30 @@ int accept_from(int listener)
 	return OK(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
 }
 
-/* The last socket of this namespace that became TCP, with the reason; empty without the tool */
-static const char *get_fallback(void)
-{
-	static char found[256], line[256];
-	FILE *sockets = popen("smcss -a 2>/dev/null", "r");
-
-	while (sockets && fgets(line, sizeof(line), sockets))
-		if (strstr(line, " TCP "))
-			strcpy(found, line);
-	if (sockets)
-		pclose(sockets);
-	return found;
-}
-
 static void check_mode(int fd)
 {
-	if (is_tcp(fd) == variant->smc)
-		FAIL("the connection uses %s: %s", variant->smc ? "TCP" : "SMC", get_fallback());
+	if (is_tcp(fd) != variant->smc)
+		return;
+	if (!variant->smc)
+		FAIL("the connection uses SMC");
+	FAIL("the connection uses TCP, for the reason 0x%x, of the peer 0x%x", fallback_reason(fd),
+	     peer_diagnosis(fd));
 }
 
-void pair_from(int listener, int fd[2])
+static void connect_pair(int listener, int fd[2])
 {
 	int client = connect_to(listener);
 	int server = accept_from(listener);
 
-	check_mode(client);
-	check_mode(server);
 	fd[0] = variant->swapped ? server : client;
 	fd[1] = variant->swapped ? client : server;
+}
+
+void pair_from(int listener, int fd[2])
+{
+	connect_pair(listener, fd);
+	check_mode(fd[0]);
+	check_mode(fd[1]);
 }
 
 void pair_open(int fd[2])
@@ -228,6 +226,19 @@ void pair_open(int fd[2])
 	int listener = listen_any(5);
 
 	pair_from(listener, fd);
+	close(listener);
+}
+
+void pair_open_in_any_group(int fd[2])
+{
+	int listener = listen_any(5), *client = &fd[variant->swapped];
+
+	connect_pair(listener, fd);
+	if (variant->smc && is_tcp(*client)) {
+		EQ(fallback_reason(*client), OUT_OF_SYNC);
+		pair_close(fd);
+		pair_from(listener, fd);
+	}
 	close(listener);
 }
 

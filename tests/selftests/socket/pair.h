@@ -120,6 +120,8 @@ int accept_from(int listener);
 void pair_open(int fd[2]);		/* checks that it is what the variant wants */
 void pair_close(int fd[2]);
 void pair_from(int listener, int fd[2]);
+/* The client may have ended the group that the server names: then that connection becomes TCP */
+void pair_open_in_any_group(int fd[2]);
 void pair_with_buffers(int fd[2], int bytes);
 void pair_with_rcvbuf(int fd[2], int bytes);
 void pair_with_sndbuf(int fd[2], int bytes);	/* beyond wmem_max, too */
