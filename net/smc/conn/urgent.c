@@ -99,7 +99,7 @@ bool smc_urgent_received(struct smc_conn *conn, const struct smc_cdc *cdc, u32 p
 
 	replace_byte(conn);
 	urgent->byte = get_byte_before(&conn->rx.ring, conn->rx.base, conn->rx.prod);
-	urgent->ready = true;
+	WRITE_ONCE(urgent->ready, true);
 	WRITE_ONCE(urgent->pos, pos);
 	WRITE_ONCE(urgent->mark, true);
 	return true;
@@ -119,7 +119,7 @@ void smc_urgent_passed(struct smc_conn *conn, u32 bytes)
 	release_byte(conn);
 	if (!urgent->mark || (s32)(conn->rx.consumed - urgent->pos) <= 0)
 		return;
-	urgent->ready = false;
+	WRITE_ONCE(urgent->ready, false);
 	WRITE_ONCE(urgent->mark, false);
 }
 
@@ -273,7 +273,7 @@ int smc_urgent_recv(struct smc_conn *conn, struct msghdr *msg, size_t len, int f
 	ready = urgent->ready;
 	byte = urgent->byte;
 	if (ready && !(flags & MSG_PEEK))
-		urgent->ready = false;
+		WRITE_ONCE(urgent->ready, false);
 	spin_unlock_bh(&conn->lock);
 	smc_urgent_release(conn);
 
