@@ -19,6 +19,9 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-[ -z "$TORTURE_MINUTES" ] ||
-	exec torture -m -p $((120 * VM_SLOW)) -t $((60 * TORTURE_MINUTES)) -n 200
-exec torture -m -p $((120 * VM_SLOW)) -t 10 -n 50
+set -- -t 10 -n 50
+[ -z "$TORTURE_MINUTES" ] || set -- -t $((60 * TORTURE_MINUTES)) -n 200
+torture -m -p $((120 * VM_SLOW)) "$@"
+status=$?
+smcd -d stats | sed 's/^/# /'	# with the reasons of connections that became TCP
+exit $status
