@@ -710,12 +710,14 @@ void smc_conn_cdc_received(struct smc_conn *conn, const struct smc_cdc *cdc)
 /* One lock section fetches and applies the control data, so it never moves backwards */
 static void fetch_message(struct smc_conn *conn, struct outcome *out)
 {
-	const struct smc_transport *transport = conn->transport;
+	const struct smc_transport *transport;
 	struct smc_cdc cdc;
 
 	lockdep_assert_held(&conn->lock);
-	if (transport && !conn->freeing && transport->cdc_fetch &&
-	    transport->cdc_fetch(conn, &cdc))
+	if (conn->freeing)	/* smc_conn_free() may take the transport away */
+		return;
+	transport = conn->transport;
+	if (transport && transport->cdc_fetch && transport->cdc_fetch(conn, &cdc))
 		apply_message(conn, &cdc, out);
 }
 

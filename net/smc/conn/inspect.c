@@ -64,7 +64,7 @@ bool smc_conn_inspect(struct smc_conn *conn, struct smc_conn_info *out)
 	 * @freeing is set under the lock before they are cleared.
 	 */
 	spin_lock_bh(&conn->lock);
-	there = conn->transport && conn->attached && !conn->freeing;
+	there = conn->attached && !conn->freeing;
 	if (there)
 		copy_info(conn, out);
 	spin_unlock_bh(&conn->lock);
