@@ -209,10 +209,10 @@ def flap():
           [without_memory(group) for group in shown])
     plug(False)
     for end in pair.server, pair.client:    # the client has to find out by itself
-        if end == pair.client:
-            end.sendall(b'x')
         end.settimeout(smc.LIMIT)
         try:
+            if end == pair.client:
+                end.sendall(b'x')    # fails if it has: an ACK may have been lost
             got = end.recv(1)
         except OSError as error:
             got = error.errno
