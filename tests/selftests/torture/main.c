@@ -186,6 +186,28 @@ static int new_socket(const struct end *end, const int args[2])
 	return fd;
 }
 
+/* Why it is TCP, and what else smcss shows of it */
+static void show_socket(const struct end *end)
+{
+	struct sockaddr_in6 name = {};
+	socklen_t len = sizeof(name);
+	char command[64];
+
+	getsockname(end->fd, (struct sockaddr *)&name, &len);
+	snprintf(command, sizeof(command), "smcss -a | grep ':%d '", ntohs(name.sin6_port));
+	if (system(command))
+		printf("smcss does not show the socket\n");
+}
+
+/*
+ * TCP answers a SYN without the lock of the listening socket. If the server is killed meanwhile,
+ * the SYN-ACK has no option. The client is TCP, and is reset.
+ */
+static bool may_be_tcp(const struct end *end)
+{
+	return end->conn->may_break || (!end->index && is_gone(end));
+}
+
 static void check_mode(const struct end *end)
 {
 	const struct kind *kind = &kinds[end->conn->kind];
@@ -194,8 +216,10 @@ static void check_mode(const struct end *end)
 	bool tcp;
 
 	tcp = getsockopt(end->fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) != 0;
-	if (kind->smc == tcp && !end->conn->may_break)
-		fail(end, "it is %san SMC connection", kind->smc ? "not " : "");
+	if (kind->smc != tcp || (tcp && may_be_tcp(end)))
+		return;
+	show_socket(end);
+	fail(end, "it is %san SMC connection", kind->smc ? "not " : "");
 }
 
 static void run_server(struct end *end, int listener)

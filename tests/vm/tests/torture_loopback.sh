@@ -9,7 +9,7 @@
 #
 # kernels: stock-6.12 stock-6.1 debug-6.12
 # daily: stock-6.12
-# modules: smc
+# modules: smc smc_diag
 # variables: TORTURE_MINUTES
 # cpus: 2
 # memory: 2048

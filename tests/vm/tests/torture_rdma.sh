@@ -9,7 +9,7 @@
 # kernels: stock-6.12 debug-6.12
 # daily: none
 # instead: ``torture_loopback`` over SMC-D; ``talk`` and ``smcr_peers`` with fewer connections.
-# modules: smc smc_rdma
+# modules: smc smc_rdma smc_diag
 # variables: TORTURE_MINUTES
 # cpus: 2
 # memory: 2048
