@@ -483,11 +483,12 @@ static unsigned long next_offer(const struct smcr_llc *llc)
 unsigned long smcr_llc_check_redundancy(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
+	struct smcr_link *over = smcr_group_link(rg);
 	unsigned int nr = count_usable(rg);
 	unsigned long now = jiffies, at = next_offer(llc);
 	struct smc_llc_step step;
 
-	if (rg->role != SMC_SERVER || !READ_ONCE(rg->settled) || !nr ||
+	if (rg->role != SMC_SERVER || !READ_ONCE(rg->settled) || !over ||
 	    nr >= min(rg->max_links, rg->wanted_links))
 		return MAX_JIFFY_OFFSET;
 	if (time_before(now, at))
@@ -497,6 +498,6 @@ unsigned long smcr_llc_check_redundancy(struct smcr_group *rg)
 		return MAX_JIFFY_OFFSET;	/* the end of the exchange leads here again */
 	WRITE_ONCE(llc->ports_changed, false);	/* before the ports are read */
 	llc->add_at = now + max_t(unsigned long, llc->add_wait, RETRY_FIRST);
-	smcr_llc_offer_link(smcr_group_link(rg), false);
+	smcr_llc_offer_link(over, false);
 	return llc->add_at - now;
 }
