@@ -282,9 +282,6 @@ static void count_loss(struct smcr_group *rg, bool other)
  */
 void smcr_rmb_announced(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 {
-	spin_lock_bh(&rg->lock);
-	WRITE_ONCE(rmb->state, err ? SMCR_RMB_REFUSED : SMCR_RMB_ANNOUNCED);
-	spin_unlock_bh(&rg->lock);
 	tell_awaiting(rg, rmb, err ? SMC_REASON_LINK_RTOKEN : SMC_REASON_NONE);
 	if (err)
 		count_loss(rg, false);	/* the link leads to the group's own peer */

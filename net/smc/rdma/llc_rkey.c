@@ -56,9 +56,15 @@ static void fill_others(struct smcr_group *rg, struct smc_llc_other_link *out, u
 	}
 }
 
-/* Store the result for report() in llc.c */
+/*
+ * Store the result for report() in llc.c. The state changes now: the peer knows the RMB, and the
+ * next message may be an ADD LINK, which lists such RMBs.
+ */
 static void done(struct smcr_group *rg, struct smcr_rmb *rmb, int err)
 {
+	spin_lock_bh(&rg->lock);
+	WRITE_ONCE(rmb->state, err ? SMCR_RMB_REFUSED : SMCR_RMB_ANNOUNCED);
+	spin_unlock_bh(&rg->lock);
 	rmb->llc_error = err;
 	list_add_tail(&rmb->llc_node, &rg->llc.done);
 }

@@ -450,19 +450,25 @@ struct smcr_rmb *smcr_rmb_take(struct smcr_group *rg, u32 wanted, u32 most, u8 *
 	return rmb;
 }
 
+/* Until the result of its announcement is processed, LLC has the RMB in a list */
+static bool is_being_announced(struct smcr_group *rg, const struct smcr_rmb *rmb)
+{
+	bool announcing;
+
+	spin_lock_bh(&rg->lock);
+	announcing = rmb->announcing;
+	spin_unlock_bh(&rg->lock);
+	return announcing;
+}
+
 /* Can the RMB be freed? No connection uses it, and it is neither announced nor about to be. */
 static bool is_useless(struct smcr_group *rg, const struct smcr_rmb *rmb)
 {
 	u8 state = READ_ONCE(rmb->state);
-	bool announcing;
 
 	lockdep_assert_held(&rg->memory_lock);
-	if (state != SMCR_RMB_NEW && state != SMCR_RMB_REFUSED)
-		return false;
-	spin_lock_bh(&rg->lock);
-	announcing = rmb->announcing;
-	spin_unlock_bh(&rg->lock);
-	return !announcing && bitmap_empty(rmb->used, rmb->nr_elements);
+	return (state == SMCR_RMB_NEW || state == SMCR_RMB_REFUSED) &&
+	       !is_being_announced(rg, rmb) && bitmap_empty(rmb->used, rmb->nr_elements);
 }
 
 /**
@@ -489,7 +495,7 @@ void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u
 }
 
 /* The first RMB stays for the next connection. DELETE RKEY is repeated if it was not answered. */
-static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned long age)
+static bool is_stale(struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned long age)
 {
 	u8 state = READ_ONCE(rmb->state);
 
@@ -497,7 +503,7 @@ static bool is_stale(const struct smcr_group *rg, const struct smcr_rmb *rmb, un
 		return false;
 	return (state == SMCR_RMB_ANNOUNCED || state == SMCR_RMB_WITHDRAWN) &&
 	       bitmap_empty(rmb->used, rmb->nr_elements) &&
-	       time_after_eq(jiffies, rmb->idle_since + age);
+	       time_after_eq(jiffies, rmb->idle_since + age) && !is_being_announced(rg, rmb);
 }
 
 /**
