@@ -147,7 +147,7 @@ void smcr_llc_flow_over(struct smcr_group *rg)
 		return;
 	if (llc->announcement.rmb && !llc->announcement.again)
 		smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, llc->announcement.link);
-	else if (llc->withdrawal.rmb)
+	else if (llc->withdrawal.link)
 		smcr_llc_await(rg, SMC_LLC_FLOW_RKEY, llc->withdrawal.link);
 	else
 		llc->flow = SMC_LLC_FLOW_NONE;
@@ -632,8 +632,8 @@ static unsigned int forget_messages(struct smcr_link *link, struct list_head *me
  * smcr_llc_link_down() - end what depends on a link that is down, before it is cleared
  * @link: the link
  *
- * An exchange on this link fails. An announcement on it begins again on another link, if there is
- * one (R-LLC-16). In the group's work only, without locks. May sleep.
+ * An exchange on this link fails. CONFIRM RKEY and DELETE RKEY begin again on another link, if
+ * there is one (R-LLC-16). In the group's work only, without locks. May sleep.
  *
  * Return: enum smc_reason, for a first contact that waits for the link.
  */
@@ -659,9 +659,6 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 		};
 	if (llc->continued.link == link)
 		llc->continued.link = NULL;
-	if (llc->withdrawal.link == link)
-		smcr_llc_end_withdrawal(rg);
-
 	if (!smcr_group_link(rg)) {
 		smcr_llc_settled(rg, why);
 		smcr_llc_announced(rg, -ENOLINK);
@@ -671,6 +668,8 @@ u32 smcr_llc_link_down(struct smcr_link *link)
 	} else {
 		if (llc->announcement.link == link)
 			llc->announcement.again = true;
+		if (llc->withdrawal.link == link)
+			llc->withdrawal.link = NULL;
 		if (llc->flow_link == link)
 			smcr_llc_flow_over(rg);
 	}

@@ -95,7 +95,7 @@ struct smcr_llc_announcement {
 /**
  * struct smcr_llc_withdrawal - our DELETE RKEY in progress
  * @rmb: the RMB, or NULL
- * @link: link on which it was sent
+ * @link: link on which it was sent; NULL if that went down before the reply
  */
 struct smcr_llc_withdrawal {
 	struct smcr_rmb *rmb;

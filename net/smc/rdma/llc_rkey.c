@@ -420,7 +420,8 @@ static void send_delete_rkey(struct smcr_link *link, struct smcr_rmb *rmb)
  * smcr_llc_withdraw_next() - free idle send rings, and withdraw an idle RMB
  * @rg: the group
  *
- * Withdraws no RMB while another exchange is in progress.
+ * Withdraws no RMB while another exchange is in progress. A DELETE RKEY whose link went down before
+ * the reply is sent again; announcements do not wait for that.
  */
 void smcr_llc_withdraw_next(struct smcr_group *rg)
 {
@@ -436,10 +437,8 @@ void smcr_llc_withdraw_next(struct smcr_group *rg)
 	step = smc_llc_step(rg->role == SMC_SERVER, llc->flow, SMC_LLC_WANT_RKEY);
 	if (step.verdict != SMC_LLC_GO || llc->announcement.rmb)
 		return;
-	rmb = smcr_rmb_withdraw(rg, age);
-	if (!rmb)
-		return;
-	if (rmb->links[smcr_link_index(link)].mr)
+	rmb = llc->withdrawal.rmb ?: smcr_rmb_withdraw(rg, age);
+	if (rmb && rmb->links[smcr_link_index(link)].mr)
 		send_delete_rkey(link, rmb);
 }
 
@@ -447,8 +446,7 @@ void smcr_llc_withdraw_next(struct smcr_group *rg)
  * smcr_llc_end_withdrawal() - end the DELETE RKEY in progress
  * @rg: the group
  *
- * Without an answer, the peer may have forgotten the RMB, or not. smcr_llc_withdraw_next() asks
- * again later.
+ * If DELETE RKEY was not sent, smcr_llc_withdraw_next() tries again later.
  *
  * Return: its RMB.
  */

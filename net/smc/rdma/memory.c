@@ -494,7 +494,7 @@ void smcr_rmb_release(struct smcr_group *rg, struct smcr_rmb *rmb, u8 element, u
 		smcr_llc_kick(rg);	/* leads to smcr_rmbs_trim() */
 }
 
-/* The first RMB stays for the next connection. DELETE RKEY is repeated if it was not answered. */
+/* The first RMB stays for the next connection. DELETE RKEY is repeated if it could not be sent. */
 static bool is_stale(struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned long age)
 {
 	u8 state = READ_ONCE(rmb->state);
@@ -512,8 +512,8 @@ static bool is_stale(struct smcr_group *rg, const struct smcr_rmb *rmb, unsigned
  * @age: time for which no connection has used it, in jiffies
  *
  * May sleep. No other exchange about an RMB of this end is in progress. No connection uses the RMB
- * any more: the peer may process a DELETE RKEY whose answer never arrives. Without an answer, this
- * function returns the RMB again when @age has passed.
+ * any more: the peer may process a DELETE RKEY whose answer never arrives. If the caller cannot
+ * send it, this function returns the RMB again when @age has passed.
  *
  * Return: the RMB or NULL.
  */
