@@ -300,6 +300,25 @@ static int take_others(struct smcr_link *link, u32 rkey, const struct smc_llc_ot
 	return err;
 }
 
+/*
+ * Store the first key of an RMB. If the link of an earlier announcement went down before our reply
+ * arrived, the peer announces the RMB again over another link: its entry is known by the key on a
+ * link that is left. An entry that contradicts is that of a former RMB.
+ */
+static int take_rmb(struct smcr_link *link, const struct smc_llc_confirm_rkey *msg, unsigned int nr)
+{
+	const struct smc_llc_other_link *others = msg->others;
+	bool is_known = smcr_rtoken_is_known(link, msg->rkey);
+	struct smcr_link *other;
+
+	for (; nr && !is_known; nr--, others++) {
+		other = smcr_group_link_by_number(link->group, others->link_num);
+		is_known = other && other != link &&
+			   !smcr_rtoken_add_other(other, others->rkey, link, msg->rkey, msg->addr);
+	}
+	return min(smcr_rtoken_add(link, msg->rkey, msg->addr), 0);
+}
+
 /**
  * smcr_llc_got_confirm_rkey() - store the keys of the peer's new RMB
  * @link: link on which CONFIRM RKEY arrived
@@ -318,7 +337,7 @@ void smcr_llc_got_confirm_rkey(struct smcr_link *link)
 		smcr_llc_violation(link, "CONFIRM RKEY within another one");
 		return;
 	}
-	err = min(smcr_rtoken_add(link, msg->rkey, msg->addr), 0);
+	err = take_rmb(link, msg, here);
 	if (!err)
 		err = take_others(link, msg->rkey, msg->others, here);
 	if (err && err != -ENOSPC) {

@@ -135,6 +135,7 @@ int smcr_rtoken_add_other(struct smcr_link *link, u32 rkey, struct smcr_link *ot
 			  u32 other_rkey, u64 other_addr);
 int smcr_rtoken_delete(struct smcr_link *link, u32 rkey);
 int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr);
+bool smcr_rtoken_is_known(struct smcr_link *link, u32 rkey);
 int smcr_rtoken_get(struct smcr_link *link, int rtoken, u32 *rkey, u64 *addr);
 void smcr_rtoken_forget_link(struct smcr_link *link);
 

@@ -146,6 +146,23 @@ int smcr_rtoken_find(struct smcr_link *link, u32 rkey, u64 addr)
 }
 
 /**
+ * smcr_rtoken_is_known() - is there an RMB with this key?
+ * @link: link that @rkey belongs to
+ * @rkey: the key
+ *
+ * Any context.
+ *
+ * Return: whether there is.
+ */
+bool smcr_rtoken_is_known(struct smcr_link *link, u32 rkey)
+{
+	int i = lock_and_find(link, rkey);
+
+	spin_unlock_bh(&link->group->rtokens_lock);
+	return i >= 0;
+}
+
+/**
  * smcr_rtoken_get() - get key and address of an RMB on a link
  * @link: the link
  * @rtoken: index of the RMB
@@ -172,7 +189,7 @@ int smcr_rtoken_get(struct smcr_link *link, int rtoken, u32 *rkey, u64 *addr)
 	return err;
 }
 
-static bool is_known(const struct smcr_rtoken *rtoken)
+static bool has_key(const struct smcr_rtoken *rtoken)
 {
 	unsigned int i;
 
@@ -197,7 +214,7 @@ void smcr_rtoken_forget_link(struct smcr_link *link)
 		struct smcr_rtoken *rtoken = &rg->rtokens[i];
 
 		rtoken->known[index] = false;
-		rtoken->used = is_known(rtoken);
+		rtoken->used = has_key(rtoken);
 	}
 	spin_unlock_bh(&rg->rtokens_lock);
 }
