@@ -112,6 +112,7 @@ enum smc_stat {
  * @SMC_NET_STAT_PATH_FAILURES: number of times that a path of SMC-R failed
  * @SMC_NET_STAT_IN_MEMORY: handshakes of either side whose messages go through memory
  * @SMC_NET_STAT_WITHDRAWN: offers in memory that no server claimed in time
+ * @SMC_NET_STAT_LLC_STRAYS: LLC messages of SMC-R that no exchange has waited for
  * @SMC_NET_STAT_MAX: number of counters
  */
 enum smc_net_stat {
@@ -119,6 +120,7 @@ enum smc_net_stat {
 	SMC_NET_STAT_PATH_FAILURES = SMC_NET_STAT_ERRORS + 2,
 	SMC_NET_STAT_IN_MEMORY,
 	SMC_NET_STAT_WITHDRAWN,
+	SMC_NET_STAT_LLC_STRAYS,
 	SMC_NET_STAT_MAX,
 };
 

@@ -299,6 +299,28 @@ TRACE_EVENT(smcr_llc,
 		  __entry->reply ? " reply" : "")
 );
 
+/* A received LLC message that no exchange waits for is ignored */
+TRACE_EVENT(smcr_llc_stray,
+	TP_PROTO(u64 net_cookie, u8 link, u32 uid, const struct smc_llc *msg),
+	TP_ARGS(net_cookie, link, uid, msg),
+	TP_STRUCT__entry(
+		__field(u64, net_cookie)
+		__field(u8, link)
+		__field(u32, uid)
+		__field(u8, type)
+		__field(bool, reply)
+	),
+	TP_fast_assign(
+		__entry->net_cookie = net_cookie;
+		__entry->link = link;
+		__entry->uid = uid;
+		__entry->type = msg->type;
+		__entry->reply = msg->reply;
+	),
+	TP_printk("net=%llu link=%u uid=%#x type=%u%s", __entry->net_cookie, __entry->link,
+		  __entry->uid, __entry->type, __entry->reply ? " reply" : "")
+);
+
 #endif /* _NET_SMC_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

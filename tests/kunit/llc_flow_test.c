@@ -19,48 +19,45 @@ enum { CLIENT, SERVER };
  *	A, D, K, R, E: do it, and the exchange is now ADD, DELETE, ASK, RKEY or END
  *
  *	wanted		add, delete, end, hint, rkey, test
- *	requests	CONFIRM LINK, ADD LINK, its CONT, DELETE LINK, all, hint,
- *			CONFIRM RKEY, its CONT, DELETE RKEY, TEST LINK
- *	replies		the same without "all"
+ *	requests	CONFIRM LINK, ADD LINK, its CONT, DELETE LINK, that of the added link,
+ *			that of all links, hint, CONFIRM RKEY, its CONT, DELETE RKEY, TEST LINK
+ *	replies		the same, with one DELETE LINK
  *	unfit
  */
 static const char * const server_rows[SMC_LLC_FLOWS] = {
-	/*
-	 * R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14. Replies to DELETE LINK may be late;
-	 * replies to ADD LINK may come at any time
-	 */
-	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g Eg gggg | .g.g .... g | .",
+	/* R-LLC-11, R-LLC-15, R-AL-16, R-DL-08, R-DL-14. Replies may be late, in any flow */
+	[SMC_LLC_FLOW_NONE]	= "ADE.Rg | ...g. Eg gggg | gggg iggg g | .",
 	/* R-CL-01, R-LLC-13, A-86 */
-	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l Ei ...g | gg.. .... g | .",
+	[SMC_LLC_FLOW_CONFIRM]	= "llE.lg | ...l. Ei ...g | gggg iggg g | .",
 	/* R-COL-01 to R-COL-05, A-23 */
-	[SMC_LLC_FLOW_ADD]	= "llE.lg | ...l Ei rrlg | ggg. .... g | .",
+	[SMC_LLC_FLOW_ADD]	= "llE.lg | ...lg Ei rrlg | gggg iggg g | .",
 	/* R-COL-06 to R-COL-09, A-23 */
-	[SMC_LLC_FLOW_DELETE]	= "llE.lg | ...l El rrlg | .g.g .... g | .",
-	[SMC_LLC_FLOW_ASK]	= "...... | .... .. .... | .... .... . | .",
+	[SMC_LLC_FLOW_DELETE]	= "llE.lg | ...l. El rrlg | gggg iggg g | .",
+	[SMC_LLC_FLOW_ASK]	= "...... | ..... .. .... | .... .... . | .",
 	/* R-COL-10, R-COL-12, R-COL-14, R-LLC-15 */
-	[SMC_LLC_FLOW_RKEY]	= "llE.lg | ...l El gggg | .g.g .ggg g | .",
+	[SMC_LLC_FLOW_RKEY]	= "llE.lg | ...l. El gggg | gggg iggg g | .",
 	/* R-DL-18 */
-	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiig Ei iiii | iiig iiii i | i",
+	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiigi Ei iiii | iiig iiii i | i",
 	/* R-LTO-15 */
-	[SMC_LLC_FLOW_END]	= "iiiiii | iiii gi iiii | iiiiiiii i | i",
+	[SMC_LLC_FLOW_END]	= "iiiiii | iiiii gi iiii | iiiiiiii i | i",
 };
 
 static const char * const client_rows[SMC_LLC_FLOWS] = {
 	/* R-LLC-13, R-LLC-15, R-DL-03, R-DL-13, R-DL-17, V2-HA-13 */
-	[SMC_LLC_FLOW_NONE]	= ".gEKRg | .A.g E. gggg | .i.g .... g | .",
+	[SMC_LLC_FLOW_NONE]	= ".gEKRg | .Agg. E. gggg | iiig gggg g | .",
 	/* R-CL-01 */
-	[SMC_LLC_FLOW_CONFIRM]	= ".gEllg | g..g E. ...g | .i.. .... g | .",
-	/* R-COL-11, R-LTO-03, R-LTO-04, R-ALC-01, V2-HA-15 */
-	[SMC_LLC_FLOW_ADD]	= ".gEllg | gggg E. rrlg | .i.g iggg g | .",
-	[SMC_LLC_FLOW_DELETE]	= "...... | .... .. .... | .... .... . | .",
+	[SMC_LLC_FLOW_CONFIRM]	= ".gEllg | g..g. E. ...g | iiig gggg g | .",
+	/* R-COL-11, R-LTO-03, R-LTO-04, R-ALC-01 */
+	[SMC_LLC_FLOW_ADD]	= ".gEllg | ggggg E. rrlg | iiig gggg g | .",
+	[SMC_LLC_FLOW_DELETE]	= "...... | ..... .. .... | .... .... . | .",
 	/* V2-HA-15 */
-	[SMC_LLC_FLOW_ASK]	= ".gEllg | .A.g E. gggg | .i.g g... g | .",
+	[SMC_LLC_FLOW_ASK]	= ".gEllg | .Agg. E. gggg | iiig gggg g | .",
 	/* R-COL-11, R-COL-13, R-COL-14, R-LLC-15 */
-	[SMC_LLC_FLOW_RKEY]	= ".gEllg | .A.g E. gggg | .i.g .ggg g | .",
+	[SMC_LLC_FLOW_RKEY]	= ".gEllg | .Agg. E. gggg | iiig gggg g | .",
 	/* R-DL-18 */
-	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiig Ei iiii | iiig iiii i | i",
+	[SMC_LLC_FLOW_LEAVING]	= "iiEiii | iiigi Ei iiii | iiig iiii i | i",
 	/* R-LTO-15 */
-	[SMC_LLC_FLOW_END]	= "iiiiii | iiii gi iiii | iiiiiiii i | i",
+	[SMC_LLC_FLOW_END]	= "iiiiii | iiiii gi iiii | iiiiiiii i | i",
 };
 
 static struct smc_llc_step step_of(char letter, enum smc_llc_flow flow)
@@ -164,21 +161,24 @@ static void never_delayed(struct kunit *test)
 	}
 }
 
-/* A reply to ADD LINK never breaks the link on which it arrives, in any flow */
-static void answer_to_add_link_is_no_breach(struct kunit *test)
+/* A reply never breaks the link on which it arrives, in any flow */
+static void reply_is_no_breach(struct kunit *test)
 {
-	unsigned int role, flow;
+	unsigned int role, flow, event;
 
 	for (role = 0; role < 2; role++) {
 		for (flow = 0; flow < SMC_LLC_FLOWS; flow++) {
-			struct smc_llc_step step;
-
 			if (flow < SMC_LLC_FLOW_END && !has_flow(role, flow))
 				continue;
-			step = smc_llc_step(role, flow, SMC_LLC_REPLY_ADD_LINK);
-			KUNIT_EXPECT_NE_MSG(test, step.verdict, SMC_LLC_BROKEN, "server %u, %s",
-					    role, smc_llc_flow_name(flow));
-			KUNIT_EXPECT_EQ(test, step.flow, flow);
+			for (event = SMC_LLC_REPLY_CONFIRM_LINK; event <= SMC_LLC_REPLY_TEST_LINK;
+			     event++) {
+				struct smc_llc_step step = smc_llc_step(role, flow, event);
+
+				KUNIT_EXPECT_NE_MSG(test, step.verdict, SMC_LLC_BROKEN,
+						    "server %u, %s, event %u", role,
+						    smc_llc_flow_name(flow), event);
+				KUNIT_EXPECT_EQ(test, step.flow, flow);
+			}
 		}
 	}
 }
@@ -351,7 +351,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(server_rules),
 	KUNIT_CASE(client_rules),
 	KUNIT_CASE(never_delayed),
-	KUNIT_CASE(answer_to_add_link_is_no_breach),
+	KUNIT_CASE(reply_is_no_breach),
 	KUNIT_CASE(one_exchange_at_a_time),
 	KUNIT_CASE(crossing_is_no_breach),
 	KUNIT_CASE(meaning_of_messages),

@@ -71,6 +71,7 @@
 #define SMC_NLA_STATS_ORPHANS		136	/* uint */
 #define SMC_NLA_STATS_HS_MEMORY_CNT	137	/* u64 */
 #define SMC_NLA_STATS_HS_WITHDRAWN_CNT	138	/* u64 */
+#define SMC_NLA_STATS_LLC_STRAY_CNT	139	/* u64 */
 
 /* After struct smc_diag_req, specific to this tree's module; others ignore them */
 #define SMC_DIAG_REQ_STATES		1	/* u32 */

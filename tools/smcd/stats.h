@@ -110,6 +110,7 @@ struct own_tech_stats {
  * @path_failures: number of times that a path of SMC-R failed
  * @in_memory: handshakes whose messages went through memory
  * @withdrawn: offers in memory that no server claimed
+ * @strays: messages of link layer control of SMC-R that nothing waited for
  * @there: the module has sent these counters; the fields below are gauges
  * @handshakes: handshakes in progress
  * @buffer_used: bytes of buffers of all namespaces
@@ -126,6 +127,7 @@ struct own_stats {
 	uint64_t		path_failures;
 	uint64_t		in_memory;
 	uint64_t		withdrawn;
+	uint64_t		strays;
 	uint64_t		there;
 	uint64_t		handshakes;
 	uint64_t		buffer_used;

@@ -5,7 +5,7 @@
 #include "uapi.h"
 
 #define TECH_MAX	SMC_NLA_STATS_T_RING_SHRUNK_CNT
-#define ALL_MAX		SMC_NLA_STATS_HS_WITHDRAWN_CNT
+#define ALL_MAX		SMC_NLA_STATS_LLC_STRAY_CNT
 
 static void decode_sizes(uint64_t *sizes, const struct nlattr *nest)
 {
@@ -94,6 +94,7 @@ static void decode_own(struct own_stats *own, const struct nlattr *const *tb)
 	own->paths_bad = attr_uint(tb[SMC_NLA_STATS_PATHS_BAD], 0);
 	own->in_memory = attr_uint(tb[SMC_NLA_STATS_HS_MEMORY_CNT], 0);
 	own->withdrawn = attr_uint(tb[SMC_NLA_STATS_HS_WITHDRAWN_CNT], 0);
+	own->strays = attr_uint(tb[SMC_NLA_STATS_LLC_STRAY_CNT], 0);
 	attr_parse_nest(times, STATS_TIMES, tb[SMC_NLA_STATS_HS_TIME]);
 	for (i = 0; i < STATS_TIMES; i++)
 		own->times[i] = attr_uint(times[i + 1], 0);

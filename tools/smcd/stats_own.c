@@ -64,6 +64,7 @@ void stats_print_own(const struct stats *stats, bool smcd)
 	} else {
 		print_own_line("  Paths that failed", own->path_failures);
 		print_own_line("  Paths avoided now", own->paths_bad);
+		print_own_line("  LLC replies ignored", own->strays);
 	}
 
 	puts("\nAborts");
@@ -109,6 +110,7 @@ void stats_json_own(struct json *j, const struct stats *stats, bool smcd)
 	} else {
 		json_uint(j, "paths_failed", own->path_failures);
 		json_uint(j, "paths_avoided", own->paths_bad);
+		json_uint(j, "llc_strays", own->strays);
 	}
 	json_object_end(j);
 

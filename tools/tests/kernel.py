@@ -410,7 +410,8 @@ OWN = {"violation": 128, "abort_tx": 129, "abort_rx": 130, "wakeup_saved": 131,
 
 def stats(smcd=None, smcr=None, clnt_err=0, srv_err=0, own=None):
     """own: (buffers used, limit, handshakes now, times, used by the namespace, its limit, orphans,
-    failures of paths, bad paths, handshakes in memory, offers withdrawn), as this tree's module tells them"""
+    failures of paths, bad paths, handshakes in memory, offers withdrawn, LLC strays), as this
+    tree's module tells them"""
     more = []
     if own:
         used, limit, handshakes, times, share_used, share_limit, orphans, *counts = own
@@ -418,7 +419,7 @@ def stats(smcd=None, smcr=None, clnt_err=0, srv_err=0, own=None):
                 nest(131, *(u64(i + 1, count) for i, count in enumerate(times))),
                 u64(132, counts[0]), uint(133, counts[1]), uint(134, share_used),
                 uint(135, share_limit), uint(136, orphans), u64(137, counts[2]),
-                u64(138, counts[3])]
+                u64(138, counts[3]), u64(139, counts[4])]
     return genl(7, nest(7, tech(1, **(smcd or {})), tech(2, **(smcr or {})),
                         u64(3, clnt_err), u64(4, srv_err), *more))
 

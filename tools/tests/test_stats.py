@@ -86,6 +86,7 @@ Handshakes
   SMC       12      0      7      0      0      0      0      0      0      0      1
   Paths that failed                     8
   Paths avoided now                     2
+  LLC replies ignored                   6
 
 Aborts
   By this side                         10
@@ -114,7 +115,7 @@ OWN_TECH = {"abort_tx": 10, "abort_app": 1, "abort_tcp": 2, "abort_link": 3,
             "abort_timeout": 4, "abort_orphan": 9, "violation": 5, "abort_rx": 6, "wakeup_saved": 77,
             "busy_poll": 8, "ring_grown": 7, "ring_stuck": 2, "ring_shrunk": 5}
 OWN_ALL = (1 << 20, 1 << 32, 3, [12, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1], 1 << 19, 1 << 30, 5, 8, 2,
-           19, 4)
+           19, 4, 6)
 
 
 def serve(bench, smcr=None, smcd=None, reasons=(), clnt_err=0, srv_err=0, own=None):
@@ -257,6 +258,7 @@ def stats_show_what_only_our_module_counts(bench):
                        "wakeups_saved", "busy_polls"])
     equal(data["handshakes"]["now"], 3)
     equal((data["handshakes"]["paths_failed"], data["handshakes"]["paths_avoided"]), (8, 2))
+    equal(data["handshakes"]["llc_strays"], 6)
     equal(list(data["handshakes"]["time"].items())[:3],
           [("100us", 12), ("250us", 0), ("500us", 7)])
     equal(data["handshakes"]["time"][">1s"], 1)
@@ -285,7 +287,7 @@ def stats_reset_covers_what_only_our_module_counts(bench):
     data = json.loads(bench.run(["smcr", "-j", "stats"]).ok())
     equal((data["aborts"]["total"], data["aborts"]["peer"]), (1, 0))
     equal(set(data["handshakes"]["time"].values()), {0})
-    equal(data["handshakes"]["paths_failed"], 0)
+    equal((data["handshakes"]["paths_failed"], data["handshakes"]["llc_strays"]), (0, 0))
     other = json.loads(bench.run(["smcd", "-j", "stats"]).ok())
     equal((other["handshakes"]["in_memory"], other["handshakes"]["offers_withdrawn"]), (0, 0))
     equal((data["handshakes"]["now"], data["handshakes"]["paths_avoided"]), (3, 2), "gauges")

@@ -239,7 +239,8 @@ static int put_stats(struct sk_buff *skb, struct net *net)
 	    nla_put_uint(skb, SMC_NLA_STATS_PATHS_BAD, smc_path_count_bad(net)) ||
 	    put_memory(skb, smc_net(net)) ||
 	    put_count(skb, stats, SMC_NLA_STATS_HS_MEMORY_CNT, SMC_NET_STAT_IN_MEMORY) ||
-	    put_count(skb, stats, SMC_NLA_STATS_HS_WITHDRAWN_CNT, SMC_NET_STAT_WITHDRAWN))
+	    put_count(skb, stats, SMC_NLA_STATS_HS_WITHDRAWN_CNT, SMC_NET_STAT_WITHDRAWN) ||
+	    put_count(skb, stats, SMC_NLA_STATS_LLC_STRAY_CNT, SMC_NET_STAT_LLC_STRAYS))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

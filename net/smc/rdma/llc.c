@@ -77,6 +77,30 @@ void smcr_llc_violation(struct smcr_link *link, const char *what)
 	smcr_link_down(link, SMC_LINK_PROTOCOL);
 }
 
+/* The namespace is only valid while the link group exists */
+static void count_stray(struct smcr_group *rg)
+{
+	spin_lock_bh(&rg->lock);
+	if (rg->group)
+		this_cpu_inc(smc_net(rg->net)->stats->net[SMC_NET_STAT_LLC_STRAYS]);
+	spin_unlock_bh(&rg->lock);
+}
+
+/**
+ * smcr_llc_stray() - ignore a received message that no exchange waits for
+ * @link: the link on which it arrived
+ *
+ * The peer cannot know whether its reply is late. So the message says nothing about the link.
+ */
+void smcr_llc_stray(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+
+	lockdep_assert_held(&rg->llc.mutex);
+	count_stray(rg);
+	trace_smcr_llc_stray(rg->net_cookie, link->number, link->user_id, &rg->llc.msg);
+}
+
 /**
  * smcr_llc_send() - send smcr_llc.msg as a request
  * @link: over this link
@@ -126,6 +150,7 @@ void smcr_llc_await(struct smcr_group *rg, enum smc_llc_flow flow, struct smcr_l
 	lockdep_assert_held(&llc->mutex);
 	llc->flow = flow;
 	llc->flow_link = link;
+	llc->given_up = 0;
 	llc->deadline = jiffies + smc_llc_patience(flow).seconds * HZ;
 	llc->has_deadline = true;
 }
@@ -143,6 +168,8 @@ void smcr_llc_flow_over(struct smcr_group *rg)
 	lockdep_assert_held(&llc->mutex);
 	llc->flow_link = NULL;
 	llc->has_deadline = false;
+	llc->given_up = 0;
+	llc->replaced = 0;
 	if (llc->flow == SMC_LLC_FLOW_END)
 		return;
 	if (llc->announcement.rmb && !llc->announcement.again)
@@ -175,6 +202,7 @@ static void (*const handlers[SMC_LLC_EVENTS])(struct smcr_link *link) = {
 	[SMC_LLC_GOT_ADD_LINK]		= smcr_llc_got_add_link,
 	[SMC_LLC_GOT_ADD_LINK_CONT]	= smcr_llc_got_add_link_cont,
 	[SMC_LLC_GOT_DELETE_LINK]	= smcr_llc_got_delete_link,
+	[SMC_LLC_GOT_DELETE_ADDED]	= smcr_llc_got_delete_added,
 	[SMC_LLC_GOT_DELETE_ALL]	= smcr_llc_got_delete_all,
 	[SMC_LLC_GOT_HINT]		= smcr_llc_got_hint,
 	[SMC_LLC_GOT_CONFIRM_RKEY]	= smcr_llc_got_confirm_rkey,
@@ -197,7 +225,18 @@ static void dispatch(struct smcr_link *link, enum smc_llc_event event)
 	if (handlers[event])
 		handlers[event](link);
 	else
-		smcr_llc_violation(link, "nothing was asked");
+		smcr_llc_stray(link);
+}
+
+static enum smc_llc_event event_of(const struct smcr_group *rg)
+{
+	const struct smcr_llc *llc = &rg->llc;
+	enum smc_llc_event event = smc_llc_event_of(is_server(rg), &llc->msg);
+
+	if (event == SMC_LLC_GOT_DELETE_LINK && llc->add.link &&
+	    llc->msg.delete_link.link_num == llc->add.link->number)
+		return SMC_LLC_GOT_DELETE_ADDED;
+	return event;
 }
 
 static bool defer(struct smcr_llc *llc, struct smcr_llc_message *message)
@@ -231,7 +270,7 @@ static bool handle(struct smcr_group *rg, struct smcr_llc_message *message)
 	}
 	trace_smcr_llc(rg->net_cookie, link->number, link->user_id, false, &llc->msg);
 
-	event = smc_llc_event_of(is_server(rg), &llc->msg);
+	event = event_of(rg);
 	step = smc_llc_step(is_server(rg), llc->flow, event);
 	switch (step.verdict) {
 	case SMC_LLC_GO:
@@ -241,6 +280,8 @@ static bool handle(struct smcr_group *rg, struct smcr_llc_message *message)
 	case SMC_LLC_LATER:
 		return defer(llc, message);
 	case SMC_LLC_IGNORE:
+		if (llc->msg.reply && llc->flow != SMC_LLC_FLOW_END)
+			smcr_llc_stray(link);
 		break;
 	case SMC_LLC_REFUSE:
 		smcr_llc_refuse_rkey(link);

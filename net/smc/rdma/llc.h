@@ -154,6 +154,9 @@ struct smcr_llc_message {
  * @deleted: server: number of the link in our last DELETE LINK
  * @took_back: server: number of the last link that the client accepted and the server deleted, or
  *	0
+ * @given_up: server: number of an offered link that does not exist (any more), while the client has
+ *	not replied to ADD LINK; else 0
+ * @replaced: client: number of offers that the server has replaced in this exchange
  * @notified: client: number of the link in our last DELETE LINK, or 0
  * @add: ADD LINK in progress
  * @last_number: server: the last link number assigned
@@ -202,6 +205,8 @@ struct smcr_llc {
 	struct smcr_link *flow_link;
 	u8 deleted;
 	u8 took_back;
+	u8 given_up;
+	u8 replaced;
 	u8 notified;
 	struct smcr_llc_add add;
 	u8 last_number;
@@ -272,6 +277,7 @@ bool smcr_llc_close(struct smcr_group *group);
 
 /* llc.c */
 void smcr_llc_violation(struct smcr_link *link, const char *what);
+void smcr_llc_stray(struct smcr_link *link);
 int smcr_llc_send(struct smcr_link *link);
 void smcr_llc_reply(struct smcr_link *link);
 void smcr_llc_await(struct smcr_group *group, enum smc_llc_flow flow, struct smcr_link *link);
@@ -295,6 +301,7 @@ void smcr_llc_reply_confirm_link(struct smcr_link *link);
 void smcr_llc_got_add_link(struct smcr_link *link);
 void smcr_llc_reply_add_link(struct smcr_link *link);
 void smcr_llc_got_delete_link(struct smcr_link *link);
+void smcr_llc_got_delete_added(struct smcr_link *link);
 void smcr_llc_got_delete_all(struct smcr_link *link);
 void smcr_llc_reply_delete_link(struct smcr_link *link);
 void smcr_llc_got_hint(struct smcr_link *link);
@@ -316,6 +323,9 @@ void smcr_llc_confirm_added(struct smcr_link *link);
 void smcr_llc_added(struct smcr_link *link);
 void smcr_llc_add_failed(struct smcr_group *group);
 void smcr_llc_add_link_down(struct smcr_link *link);
+void smcr_llc_forget_offer(struct smcr_group *group);
+bool smcr_llc_replace_offer(struct smcr_group *group);
+u8 smcr_llc_next_number(struct smcr_group *group);
 unsigned long smcr_llc_check_redundancy(struct smcr_group *group);
 
 /* llc_rkey.c */

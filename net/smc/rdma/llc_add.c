@@ -24,6 +24,7 @@
 #include "topology.h"
 
 #define MAX_ROUNDS	(SMC_LLC_MAX_RTOKENS / SMC_LLC_CONT_RTOKENS + 1)
+#define MAX_REPLACED	4
 #define RETRY_FIRST	(10 * HZ)
 #define RETRY_LAST	(600 * HZ)
 
@@ -37,7 +38,13 @@ static struct smcr_link *find_unused(struct smcr_group *rg)
 	return NULL;
 }
 
-static u8 next_number(struct smcr_group *rg)
+/**
+ * smcr_llc_next_number() - server: choose the number of another link
+ * @rg: the group
+ *
+ * Return: the number.
+ */
+u8 smcr_llc_next_number(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 	u8 used[SMCR_LINKS];
@@ -89,33 +96,6 @@ static void fill_add_link(struct smcr_link *link, struct smcr_link *over)
 							 SMC_LLC_MAX_RTOKENS));
 }
 
-/**
- * smcr_llc_offer_link() - server: offer another link
- * @over: link that carries the messages
- * @probe: without another port, offer one that is in use: the client may have a second port
- *
- * Return: whether the exchange has begun; it may have failed already.
- */
-bool smcr_llc_offer_link(struct smcr_link *over, bool probe)
-{
-	struct smcr_group *rg = over->group;
-	struct smcr_gid *gid = smcr_path_to_offer(rg, probe);
-	struct smcr_link *link;
-
-	link = gid ? create_on_port(over, gid) : NULL;
-	if (gid)
-		smcr_gid_put(gid);
-	if (!link)
-		return false;
-	link->number = next_number(rg);
-	begin_add_link(link, over);
-	fill_add_link(link, over);
-	smcr_llc_await(rg, SMC_LLC_FLOW_ADD, over);
-	if (smcr_llc_send(over))
-		smcr_llc_add_failed(rg);
-	return true;
-}
-
 static void set_peer(struct smcr_link *link, const struct smc_llc_add_link *msg)
 {
 	link->peer.gid = msg->gid;
@@ -155,8 +135,11 @@ static void finish_add_link(struct smcr_group *rg)
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
-/* The new link goes down; the server waits longer before its next offer */
-static void drop_new_link(struct smcr_group *rg)
+/**
+ * smcr_llc_forget_offer() - the link that is being added goes down; the caller ends the exchange
+ * @rg: the group
+ */
+void smcr_llc_forget_offer(struct smcr_group *rg)
 {
 	struct smcr_llc *llc = &rg->llc;
 	struct smcr_link *link = llc->add.link;
@@ -164,15 +147,83 @@ static void drop_new_link(struct smcr_group *rg)
 	memset(&llc->add, 0, sizeof(llc->add));
 	link->agreed = true;
 	smcr_link_down(link, SMC_LINK_LOST_PATH);
+}
+
+/**
+ * smcr_llc_replace_offer() - client: the server offers another link before the former is complete
+ * @rg: the group
+ *
+ * The former link goes down. A first contact does not wait for the other one.
+ *
+ * Return: false if the server has done that too often: other exchanges wait meanwhile.
+ */
+bool smcr_llc_replace_offer(struct smcr_group *rg)
+{
+	if (rg->llc.replaced == MAX_REPLACED)
+		return false;
+	rg->llc.replaced++;
+	smcr_llc_forget_offer(rg);
+	smcr_llc_settled(rg, SMC_REASON_NONE);
+	return true;
+}
+
+/* smcr_llc_forget_offer(), and a server waits longer before its next offer */
+static void give_up_offer(struct smcr_group *rg)
+{
+	struct smcr_llc *llc = &rg->llc;
+
+	smcr_llc_forget_offer(rg);
 	llc->add_wait = clamp_t(unsigned long, 2 * llc->add_wait, RETRY_FIRST, RETRY_LAST);
 	llc->add_at = jiffies + llc->add_wait;
-	smcr_llc_flow_over(rg);
 }
 
 /* First contact succeeds with one link (R-FC-14) */
 static void abandon_add_link(struct smcr_group *rg)
 {
-	drop_new_link(rg);
+	give_up_offer(rg);
+	smcr_llc_flow_over(rg);
+	smcr_llc_settled(rg, SMC_REASON_NONE);
+}
+
+/**
+ * smcr_llc_offer_link() - server: offer another link
+ * @over: link that carries the messages
+ * @probe: without another port, offer one that is in use: the client may have a second port
+ *
+ * Return: whether the exchange has begun; it may have failed already.
+ */
+bool smcr_llc_offer_link(struct smcr_link *over, bool probe)
+{
+	struct smcr_group *rg = over->group;
+	struct smcr_gid *gid = smcr_path_to_offer(rg, probe);
+	struct smcr_link *link;
+
+	link = gid ? create_on_port(over, gid) : NULL;
+	if (gid)
+		smcr_gid_put(gid);
+	if (!link)
+		return false;
+	link->number = smcr_llc_next_number(rg);
+	begin_add_link(link, over);
+	fill_add_link(link, over);
+	smcr_llc_await(rg, SMC_LLC_FLOW_ADD, over);
+	if (smcr_llc_send(over))
+		abandon_add_link(rg);	/* the client owes no reply */
+	return true;
+}
+
+/*
+ * Server: the new link is lost before the client has replied to ADD LINK. The exchange stays in
+ * progress until the reply, or its deadline. A client that has accepted waits for the next message
+ * of the exchange, and begins or answers no other one. If the server began another one, each end
+ * would wait for the other.
+ */
+static void wait_for_reply(struct smcr_group *rg)
+{
+	u8 number = rg->llc.add.link->number;
+
+	give_up_offer(rg);
+	rg->llc.given_up = number;
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 }
 
@@ -181,15 +232,20 @@ static void abandon_add_link(struct smcr_group *rg)
  * @rg: the group
  *
  * If the client has accepted the link, the peer may wait for it, and gets DELETE LINK (R-LTO-03,
- * R-LTO-04, R-LTO-09, R-LTO-10).
+ * R-LTO-04, R-LTO-09, R-LTO-10). If the client has not replied yet, the exchange ends when it does:
+ * see smcr_llc.given_up.
  */
 void smcr_llc_add_failed(struct smcr_group *rg)
 {
 	struct smcr_llc_add was = rg->llc.add;
 	u8 number = was.link->number;
 
+	if (!was.accepted) {
+		wait_for_reply(rg);
+		return;
+	}
 	abandon_add_link(rg);
-	if (was.accepted && smcr_link_usable(was.over))
+	if (smcr_link_usable(was.over))
 		smcr_llc_take_back(was.over, number);
 }
 
@@ -266,8 +322,7 @@ static int connect_new_link(struct smcr_group *rg)
  * smcr_llc_answer_to_offer() - server: process the client's reply to smcr_llc_offer_link()
  * @over: link on which it arrived
  *
- * Ignores the link number of the reply: a Linux client replies with a number of its own. Ignores a
- * reply without an offer.
+ * Ignores the link number of the reply: a Linux client replies with a number of its own.
  */
 void smcr_llc_answer_to_offer(struct smcr_link *over)
 {
@@ -275,8 +330,10 @@ void smcr_llc_answer_to_offer(struct smcr_link *over)
 	struct smcr_llc *llc = &rg->llc;
 	const struct smc_llc_add_link *msg = &llc->msg.add_link;
 
-	if (llc->add.accepted || llc->add.over != over)
+	if (llc->add.accepted || llc->add.over != over) {
+		smcr_llc_stray(over);
 		return;
+	}
 	if (msg->rejected) {
 		abandon_add_link(rg);
 		return;
@@ -352,9 +409,12 @@ void smcr_llc_got_add_link_cont(struct smcr_link *over)
 	unsigned int here = min_t(u8, msg->nr_left, SMC_LLC_CONT_RTOKENS);
 	bool more = msg->nr_left > here;
 
-	if (!is_exchanging_keys(over) || msg->link_num != add->link->number ||
-	    add->rounds++ >= MAX_ROUNDS) {
-		smcr_llc_violation(over, "ADD LINK CONTINUATION continues nothing");
+	if (!is_exchanging_keys(over) || msg->link_num != add->link->number) {
+		smcr_llc_stray(over);	/* DELETE LINK reports that the link was given up */
+		return;
+	}
+	if (add->rounds++ >= MAX_ROUNDS) {
+		smcr_llc_violation(over, "ADD LINK CONTINUATION without end");
 		return;
 	}
 	if (store_peer_keys(&rg->llc, msg->rtokens, here)) {
@@ -381,8 +441,10 @@ void smcr_llc_reply_add_link_cont(struct smcr_link *over)
 	unsigned int here = min_t(u8, msg->nr_left, SMC_LLC_CONT_RTOKENS);
 	bool more = msg->nr_left > here;
 
-	if (!is_exchanging_keys(over) || !add->accepted || add->rounds++ >= MAX_ROUNDS)
-		smcr_llc_violation(over, "ADD LINK CONTINUATION was not asked for");
+	if (!is_exchanging_keys(over) || !add->accepted)
+		smcr_llc_stray(over);
+	else if (add->rounds++ >= MAX_ROUNDS)
+		smcr_llc_violation(over, "ADD LINK CONTINUATION without end");
 	else if (store_peer_keys(&rg->llc, msg->rtokens, here))
 		smcr_llc_add_failed(rg);
 	else if (more || add->left)
@@ -431,10 +493,13 @@ void smcr_llc_add_link_down(struct smcr_link *link)
 
 	if (!add->link)
 		return;
-	if (add->link == link)
+	if (add->link == link) {
 		smcr_llc_add_failed(rg);
-	else if (add->over == link)
-		drop_new_link(rg);	/* the caller reports the end of a first contact */
+	} else if (add->over == link) {
+		/* At first contact no link is left. The caller reports that. */
+		give_up_offer(rg);
+		smcr_llc_flow_over(rg);
+	}
 }
 
 static unsigned int count_usable(struct smcr_group *rg)

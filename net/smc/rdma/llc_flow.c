@@ -14,36 +14,47 @@
 /* In place of a flow: no other exchange begins */
 #define KEEP			SMC_LLC_FLOWS
 
-/* During any exchange, either end may end the group or test a link (R-LLC-13, R-TL-03) */
+/*
+ * During any exchange, either end may end the group or test a link (R-LLC-13, R-TL-03).
+ *
+ * A reply may be late: this end has given up the exchange, or the link that it was about went down
+ * at both ends at the same time. It may come twice: a Linux client accepts the second link,
+ * receives DELETE LINK for it, and rejects ADD LINK two seconds later. So a reply that no exchange
+ * waits for says nothing about the link that carries it, and smcr_llc_stray() ignores it. The
+ * handler of a reply decides whether its exchange waits for it.
+ */
 #define ALWAYS								\
 	BEGIN(WANT_END, END),						\
 	BEGIN(GOT_DELETE_ALL, END),					\
 	DO(WANT_TEST, GO),						\
 	DO(GOT_TEST_LINK, GO),						\
+	DO(REPLY_DELETE_LINK, GO),					\
+	DO(REPLY_CONFIRM_RKEY, GO),					\
+	DO(REPLY_CONFIRM_RKEY_CONT, GO),				\
+	DO(REPLY_DELETE_RKEY, GO),					\
 	DO(REPLY_TEST_LINK, GO)
 
-/*
- * A reply to ADD LINK only concerns the link that the server has offered, not the link that carries
- * the reply. A client may reply late, and twice: a Linux client accepts the second link, receives
- * DELETE LINK for it, and rejects ADD LINK two seconds later. A client never offers a link.
- */
+/* A server never sends REQUEST ADD LINK */
 #define SERVER_ALWAYS							\
 	ALWAYS,								\
-	DO(REPLY_ADD_LINK, GO)
+	DO(REPLY_CONFIRM_LINK, GO),					\
+	DO(REPLY_ADD_LINK, GO),						\
+	DO(REPLY_ADD_LINK_CONT, GO),					\
+	DO(REPLY_HINT, IGNORE)
 
+/* A client never offers a link */
 #define CLIENT_ALWAYS							\
 	ALWAYS,								\
-	DO(REPLY_ADD_LINK, IGNORE)
+	DO(REPLY_CONFIRM_LINK, IGNORE),					\
+	DO(REPLY_ADD_LINK, IGNORE),					\
+	DO(REPLY_ADD_LINK_CONT, IGNORE),				\
+	DO(REPLY_HINT, GO)
 
 /* One exchange at a time (R-LLC-11) */
 #define SERVER_WAITS							\
 	DO(WANT_ADD, LATER),						\
 	DO(WANT_DELETE, LATER),						\
 	DO(WANT_RKEY, LATER)
-
-/* The reply to a client's DELETE LINK for a link that the server does not have (R-DL-17) */
-#define UNKNOWN_LINK							\
-	DO(REPLY_DELETE_LINK, GO)
 
 /* A client asks for the deletion of a link during any exchange (R-LLC-13) */
 #define CLIENT_WAITS							\
@@ -57,10 +68,9 @@
 	DO(GOT_CONFIRM_RKEY_CONT, GO),					\
 	DO(GOT_DELETE_RKEY, GO)
 
-#define OWN_RKEYS							\
-	DO(REPLY_CONFIRM_RKEY, GO),					\
-	DO(REPLY_CONFIRM_RKEY_CONT, GO),				\
-	DO(REPLY_DELETE_RKEY, GO)
+/* A client may have given up the link that the server still tells it about */
+#define GIVEN_UP							\
+	DO(GOT_ADD_LINK_CONT, GO)
 
 /* Keys do not change while links do (R-LLC-14, R-COL-05, R-COL-09, A-21, A-23) */
 #define NO_RKEYS							\
@@ -76,29 +86,25 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		BEGIN(WANT_RKEY, RKEY),
 		DO(GOT_DELETE_LINK, GO),
 		DO(GOT_HINT, GO),
-		DO(REPLY_DELETE_LINK, GO),	/* late, for a link that was taken back */
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
 		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, LATER),
 		DO(GOT_HINT, IGNORE),		/* R-LLC-13: at any time */
 	},
 	ROW(ADD) = {
 		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_ADD_LINK_CONT, GO),
-		DO(REPLY_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-03 */
+		DO(GOT_DELETE_ADDED, GO),
 		DO(GOT_HINT, IGNORE),		/* R-COL-02, V2-HA-17 */
 		NO_RKEYS,
 	},
 	ROW(DELETE) = {
 		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_DELETE_LINK, GO),	/* late, for a link that was taken back */
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-07 */
 		DO(GOT_HINT, LATER),		/* R-COL-06 */
 		NO_RKEYS,
@@ -106,8 +112,6 @@ static const struct smc_llc_step of_server[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 	ROW(RKEY) = {
 		SERVER_ALWAYS,
 		SERVER_WAITS,
-		DO(REPLY_DELETE_LINK, GO),	/* late, for a link that was taken back */
-		OWN_RKEYS,
 		PEERS_RKEYS,
 		DO(GOT_DELETE_LINK, LATER),	/* R-COL-12 */
 		DO(GOT_HINT, LATER),		/* R-COL-10 */
@@ -122,7 +126,7 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		BEGIN(WANT_RKEY, RKEY),
 		BEGIN(GOT_ADD_LINK, ADD),
 		DO(GOT_DELETE_LINK, GO),
-		UNKNOWN_LINK,
+		GIVEN_UP,
 		PEERS_RKEYS,
 	},
 	ROW(CONFIRM) = {
@@ -131,36 +135,32 @@ static const struct smc_llc_step of_client[SMC_LLC_FLOWS][SMC_LLC_EVENTS] = {
 		DO(GOT_CONFIRM_LINK, GO),
 		DO(GOT_DELETE_LINK, GO),
 	},
-	/* The reply to an RKEY exchange that ADD LINK has interrupted arrives here (R-COL-11) */
+	/* An RKEY exchange that ADD LINK has interrupted goes on (R-COL-11) */
 	ROW(ADD) = {
 		CLIENT_ALWAYS,
 		CLIENT_WAITS,
 		DO(GOT_ADD_LINK, GO),
 		DO(GOT_ADD_LINK_CONT, GO),
 		DO(GOT_CONFIRM_LINK, GO),
-		DO(GOT_DELETE_LINK, GO),	/* R-LTO-04: stop waiting */
-		DO(REPLY_HINT, IGNORE),		/* V2-HA-15: ADD LINK was the reply */
-		UNKNOWN_LINK,
-		OWN_RKEYS,
+		DO(GOT_DELETE_LINK, GO),
+		DO(GOT_DELETE_ADDED, GO),	/* R-LTO-04: stop waiting */
 		NO_RKEYS,
 	},
 	ROW(ASK) = {
 		CLIENT_ALWAYS,
 		CLIENT_WAITS,
-		DO(REPLY_HINT, GO),
 		BEGIN(GOT_ADD_LINK, ADD),	/* V2-HA-15 */
 		DO(GOT_DELETE_LINK, GO),
-		UNKNOWN_LINK,
+		GIVEN_UP,
 		PEERS_RKEYS,
 	},
 	ROW(RKEY) = {
 		CLIENT_ALWAYS,
 		CLIENT_WAITS,
-		OWN_RKEYS,
 		PEERS_RKEYS,
 		BEGIN(GOT_ADD_LINK, ADD),	/* R-COL-11 */
 		DO(GOT_DELETE_LINK, GO),	/* R-COL-13 */
-		UNKNOWN_LINK,
+		GIVEN_UP,
 	},
 };
 

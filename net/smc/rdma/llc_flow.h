@@ -18,7 +18,8 @@ struct smc_llc;
  * @SMC_LLC_FLOW_NONE: none
  * @SMC_LLC_FLOW_CONFIRM: CONFIRM LINK of the first link
  * @SMC_LLC_FLOW_ADD: from ADD LINK to CONFIRM LINK of the new link. On the client at first contact
- *	from the reply to CONFIRM LINK on: the server sends ADD LINK next
+ *	from the reply to CONFIRM LINK on: the server sends ADD LINK next. On a server that has lost
+ *	the new link, or has none: until the reply to ADD LINK
  * @SMC_LLC_FLOW_DELETE: the server's DELETE LINK of one link
  * @SMC_LLC_FLOW_ASK: the client's REQUEST ADD LINK (version 2)
  * @SMC_LLC_FLOW_RKEY: our CONFIRM RKEY or DELETE RKEY. The peer's does not count: both may be in
@@ -52,6 +53,8 @@ enum smc_llc_flow {
  * @SMC_LLC_GOT_ADD_LINK: request of the server
  * @SMC_LLC_GOT_ADD_LINK_CONT: request
  * @SMC_LLC_GOT_DELETE_LINK: request for one link
+ * @SMC_LLC_GOT_DELETE_ADDED: request for the link that is being added; smc_llc_event_of() does not
+ *	know that
  * @SMC_LLC_GOT_DELETE_ALL: request for all links
  * @SMC_LLC_GOT_HINT: the client's ADD LINK (version 1) or REQUEST ADD LINK
  * @SMC_LLC_GOT_CONFIRM_RKEY: request
@@ -81,6 +84,7 @@ enum smc_llc_event {
 	SMC_LLC_GOT_ADD_LINK,
 	SMC_LLC_GOT_ADD_LINK_CONT,
 	SMC_LLC_GOT_DELETE_LINK,
+	SMC_LLC_GOT_DELETE_ADDED,
 	SMC_LLC_GOT_DELETE_ALL,
 	SMC_LLC_GOT_HINT,
 	SMC_LLC_GOT_CONFIRM_RKEY,

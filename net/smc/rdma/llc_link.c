@@ -12,7 +12,6 @@
 #include "../wire/reason.h"
 #include "group.h"
 
-#define SECOND_LINK	2	/* number of such a second link */
 #define MAX_LINKS_V1	8
 #define MIN_LINKS_V1	2
 
@@ -105,8 +104,9 @@ static void ask_for_second(struct smcr_link *link)
 	out->qpn = link->local.qpn;
 	out->psn = get_random_u32() & 0xffffff;
 	out->mtu = link->local.mtu;
-	out->link_num = SECOND_LINK;
+	out->link_num = smcr_llc_next_number(rg);
 	smcr_llc_await(rg, SMC_LLC_FLOW_ADD, link);
+	rg->llc.given_up = out->link_num;
 	if (smcr_llc_send(link))
 		fail_first_contact(link, SMC_REASON_LINK_NOT_READY);
 }
@@ -218,7 +218,7 @@ void smcr_llc_reply_confirm_link(struct smcr_link *link)
 		return;
 	}
 	if (rg->llc.flow != SMC_LLC_FLOW_CONFIRM || link != rg->llc.flow_link) {
-		smcr_llc_violation(link, "CONFIRM LINK was not asked for");
+		smcr_llc_stray(link);
 		return;
 	}
 	if (!is_peers_end(link, msg) || msg->link_num != link->number) {
@@ -234,7 +234,8 @@ void smcr_llc_reply_confirm_link(struct smcr_link *link)
  * smcr_llc_got_add_link() - client: process the server's ADD LINK
  * @link: link on which it arrived
  *
- * A rejection ends first contact, with one link.
+ * A rejection ends first contact, with one link. The server may offer another link before the
+ * former one is complete: it has given that one up.
  */
 void smcr_llc_got_add_link(struct smcr_link *link)
 {
@@ -243,8 +244,12 @@ void smcr_llc_got_add_link(struct smcr_link *link)
 	bool good_mtu = smc_clc_mtu_bytes(msg->mtu);
 	u8 number = msg->link_num;
 
-	if (rg->llc.add.link) {
-		smcr_llc_violation(link, "ADD LINK within another one");
+	if (link == rg->llc.add.link) {
+		smcr_llc_violation(link, "ADD LINK on a link that is not active");
+		return;
+	}
+	if (rg->llc.add.link && !smcr_llc_replace_offer(rg)) {
+		smcr_llc_violation(link, "ADD LINK without end");
 		return;
 	}
 	if (good_mtu && rg->wanted_links > 1 && smcr_llc_accept_link(link))
@@ -346,16 +351,10 @@ void smcr_llc_tell_gone(struct smcr_group *rg)
 	}
 }
 
-/*
- * The client has given up the link that was taken back. It may report that twice: by a reply to
- * DELETE LINK and by a late rejection.
- */
-static void second_forgotten(struct smcr_group *rg)
+/* Does a reply to DELETE LINK end the exchange in progress, in which a link was taken back? */
+static bool is_taking_back(const struct smcr_llc *llc)
 {
-	struct smcr_llc *llc = &rg->llc;
-
-	if (llc->flow == SMC_LLC_FLOW_DELETE && llc->deleted == llc->took_back)
-		smcr_llc_flow_over(rg);
+	return llc->flow == SMC_LLC_FLOW_DELETE && llc->deleted == llc->took_back;
 }
 
 /**
@@ -363,8 +362,10 @@ static void second_forgotten(struct smcr_group *rg)
  * @link: link on which it arrived
  *
  * A client that replies may report an established connection to its program, so first contact
- * succeeds here, too. Apart from the rejection no field counts: a Linux client replies with a link
- * number of its own. A reply without ADD LINK changes nothing.
+ * succeeds here, too. If the offered link does not exist (any more), no field but the rejection
+ * counts: a Linux client replies with a link number of its own. A client that has accepted must not
+ * wait for the link, and gets DELETE LINK. It may give up such a link twice: by a late rejection,
+ * too.
  */
 void smcr_llc_reply_add_link(struct smcr_link *link)
 {
@@ -375,16 +376,19 @@ void smcr_llc_reply_add_link(struct smcr_link *link)
 		smcr_llc_answer_to_offer(link);
 		return;
 	}
-	if (rg->llc.flow != SMC_LLC_FLOW_ADD || link != rg->llc.flow_link) {
-		if (rejected)
-			second_forgotten(rg);
+	if (rejected && is_taking_back(&rg->llc)) {
+		smcr_llc_flow_over(rg);
+		return;
+	}
+	if (!rg->llc.given_up || link != rg->llc.flow_link) {
+		smcr_llc_stray(link);
 		return;
 	}
 	smcr_llc_settled(rg, SMC_REASON_NONE);
 	if (rejected)
 		smcr_llc_flow_over(rg);
 	else
-		smcr_llc_take_back(link, SECOND_LINK);
+		smcr_llc_take_back(link, rg->llc.given_up);
 }
 
 static void answer_delete_link(struct smcr_link *link, u32 reason)
@@ -426,6 +430,27 @@ void smcr_llc_got_delete_link(struct smcr_link *link)
 }
 
 /**
+ * smcr_llc_got_delete_added() - process the peer's DELETE LINK for the link that is being added
+ * @link: link on which it arrived
+ *
+ * The addition ends at once: the peer waits for no message about the link, and sends none. A server
+ * sends a request of its own, as for any link, but not before the reply to ADD LINK.
+ */
+void smcr_llc_got_delete_added(struct smcr_link *link)
+{
+	struct smcr_group *rg = link->group;
+
+	if (rg->role == SMC_SERVER) {
+		smcr_llc_add_failed(rg);
+		return;
+	}
+	answer_delete_link(link, 0);
+	smcr_llc_forget_offer(rg);
+	smcr_llc_flow_over(rg);
+	smcr_llc_settled(rg, SMC_REASON_NONE);
+}
+
+/**
  * smcr_llc_reply_delete_link() - the peer has deleted the link, or does not know it (R-DL-17)
  * @link: link on which the reply arrived
  */
@@ -433,25 +458,20 @@ void smcr_llc_reply_delete_link(struct smcr_link *link)
 {
 	struct smcr_group *rg = link->group;
 	u8 number = rg->llc.msg.delete_link.link_num;
-	struct smcr_link *target;
+	struct smcr_link *target = smcr_group_link_by_number(rg, number);
 
 	if (rg->role == SMC_CLIENT) {
 		/* The server had deleted the link before, by a request that we replied to */
 		if (!number || number != rg->llc.notified)
-			smcr_llc_violation(link, "DELETE LINK was not asked for");
+			smcr_llc_stray(link);
 		return;
 	}
 	/* The client may use another number for the link that was taken back */
-	if (rg->llc.took_back &&
-	    (number == rg->llc.took_back || !smcr_group_link_by_number(rg, number))) {
-		second_forgotten(rg);
+	if ((rg->llc.flow != SMC_LLC_FLOW_DELETE || number != rg->llc.deleted) &&
+	    (target || !is_taking_back(&rg->llc))) {
+		smcr_llc_stray(link);
 		return;
 	}
-	if (rg->llc.flow != SMC_LLC_FLOW_DELETE || number != rg->llc.deleted) {
-		smcr_llc_violation(link, "DELETE LINK was not asked for");
-		return;
-	}
-	target = smcr_group_link_by_number(rg, rg->llc.deleted);
 	smcr_llc_flow_over(rg);
 	if (target)
 		smcr_link_down(target, SMC_LINK_OPERATOR);
@@ -554,10 +574,9 @@ void smcr_llc_reply_test_link(struct smcr_link *link)
 	struct smcr_llc *llc = &link->group->llc;
 	struct smcr_llc_test *test = &llc->tests[smcr_link_index(link)];
 
-	if (!test->outstanding ||
-	    memcmp(llc->msg.test_link.data, test->data, sizeof(test->data))) {
-		smcr_llc_violation(link, "TEST LINK was not asked for");
-		return;
-	}
+	if (!test->outstanding)
+		smcr_llc_stray(link);
+	else if (memcmp(llc->msg.test_link.data, test->data, sizeof(test->data)))
+		smcr_llc_violation(link, "TEST LINK with other data");	/* R-TL-04 */
 	test->outstanding = false;
 }

@@ -256,11 +256,9 @@ void smcr_llc_reply_confirm_rkey(struct smcr_link *link)
 	const struct ib_mr *mr;
 
 	mr = is_answer(link) ? now->rmb->links[smcr_link_index(link)].mr : NULL;
-	if (!mr || msg->rkey != mr->rkey) {
-		smcr_llc_violation(link, "CONFIRM RKEY was not asked for");
-		return;
-	}
-	if (msg->negative)
+	if (!mr || msg->rkey != mr->rkey)
+		smcr_llc_stray(link);
+	else if (msg->negative)
 		was_refused(rg, msg->retry);
 	else
 		was_accepted(rg, SMC_LLC_OTHERS);
@@ -275,11 +273,9 @@ void smcr_llc_reply_confirm_rkey_cont(struct smcr_link *link)
 	struct smcr_group *rg = link->group;
 	const struct smc_llc_confirm_rkey_cont *msg = &rg->llc.msg.confirm_rkey_cont;
 
-	if (!is_answer(link) || msg->nr_left != rg->llc.announcement.left) {
-		smcr_llc_violation(link, "CONFIRM RKEY CONTINUATION was not asked for");
-		return;
-	}
-	if (msg->negative)
+	if (!is_answer(link) || msg->nr_left != rg->llc.announcement.left)
+		smcr_llc_stray(link);
+	else if (msg->negative)
 		was_refused(rg, false);
 	else
 		was_accepted(rg, SMC_LLC_CONT_OTHERS);
@@ -491,7 +487,7 @@ void smcr_llc_reply_delete_rkey(struct smcr_link *link)
 	struct smcr_group *rg = link->group;
 
 	if (rg->llc.withdrawal.link != link)
-		smcr_llc_violation(link, "DELETE RKEY was not asked for");
+		smcr_llc_stray(link);
 	else
 		smcr_rmb_discard(rg, smcr_llc_end_withdrawal(rg));
 }

@@ -129,7 +129,7 @@ def fresh_counters():
                                     'buffer-used', 'buffer-limit', 'hs-now', 'hs-time',
                                     'path-fail-cnt', 'paths-bad',
                                     'share-used', 'share-limit', 'orphans', 'hs-memory-cnt',
-                                    'hs-withdrawn-cnt'])
+                                    'hs-withdrawn-cnt', 'llc-stray-cnt'])
     for technology in ('smcd-tech', 'smcr-tech'):
         nest = counters[technology]
         equal(f'{technology}: order', list(nest), TECHNOLOGY)
@@ -147,6 +147,7 @@ def fresh_counters():
     equal('no handshake is under way', counters['hs-now'], 0)
     equal('none went through memory', (counters['hs-memory-cnt'], counters['hs-withdrawn-cnt']),
           (0, 0))
+    equal('no reply of LLC was late', counters['llc-stray-cnt'], 0)
     equal('none took any time', counters['hs-time'], dict.fromkeys(TIMES, 0))
     equal('no fallbacks, no message', FAMILY.show('get-fback-stats'), [])
     equal('no link groups', FAMILY.show('get-lgr-smcd'), [])

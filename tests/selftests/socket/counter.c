@@ -16,6 +16,7 @@
 #define ATTR_VIOLATIONS		128	/* u64 in a nest for one technology, in that */
 #define ATTR_BUFFER_USED	128	/* unsigned integer in that */
 #define ATTR_SHARE_USED		134	/* the same */
+#define ATTR_LLC_STRAYS		139	/* the same */
 
 struct request {
 	struct nlmsghdr nlh;
@@ -120,6 +121,11 @@ uint64_t buffer_bytes(void)
 uint64_t namespace_bytes(void)
 {
 	return number_of(ATTR_SHARE_USED);
+}
+
+uint64_t stray_replies(void)
+{
+	return number_of(ATTR_LLC_STRAYS);
 }
 
 uint64_t violations(void)

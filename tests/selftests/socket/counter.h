@@ -13,6 +13,7 @@ enum counters {
 
 uint64_t counter_of(enum counters technology, uint16_t attribute);
 uint64_t violations(void);
+uint64_t stray_replies(void);
 uint64_t buffer_bytes(void);	/* which all DMBs take, machine-wide, with pools */
 uint64_t namespace_bytes(void);	/* which those of this namespace take */
 
