@@ -320,6 +320,20 @@ static const struct smc_candidate *get_chosen_device(const struct smc_handshake 
 	return &hs->candidates[smc_variant_mode(hs->client.accept.variant)].list[hs->device];
 }
 
+/*
+ * After first contact, an Accept of SMC-R may name any link of the group, and the proposed port
+ * need not reach the server's port of that link. group_named finds the link.
+ */
+static bool reaches_server(const struct smc_handshake *hs, const struct smc_group_key *key)
+{
+	const struct smc_clc_accept *accept = &hs->client.accept;
+	enum smc_mode mode = smc_variant_mode(accept->variant);
+
+	if (mode == SMC_MODE_R && !accept->is_first_contact)
+		return true;
+	return hs->transports[mode]->reaches(get_chosen_device(hs), &key->peer);
+}
+
 /* Before the first contact creates a group, the transport resolves the next hop to the server */
 static int resolve_server(struct smc_handshake *hs, const struct smc_group_key *key)
 {
@@ -379,7 +393,7 @@ enum smc_outcome smc_client_accepted(struct smc_handshake *hs, const struct smc_
 	if (mode == SMC_MODE_R)
 		hs->device = find_proposed_port(hs, accept->variant);
 	build_group_key(hs, get_chosen_device(hs), &key);
-	if (!hs->transports[mode]->reaches(get_chosen_device(hs), &key.peer))
+	if (!reaches_server(hs, &key))
 		return smc_handshake_decline(hs, NULL, mode == SMC_MODE_R ? SMC_REASON_NO_ROUTE :
 					     SMC_REASON_NOT_OFFERED);
 	err = resolve_server(hs, &key);

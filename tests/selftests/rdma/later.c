@@ -107,7 +107,7 @@ TEST(later_confirm_fields, .applies = as_client)
 }
 
 static const struct row accepts[] = {
-	{ "GID by another port", DECLINES(NO_ROUTE), AT_R_GID + 15, 1, 7 },
+	{ "GID of another port", DECLINES(OUT_OF_SYNC), AT_R_GID + 15, 1, 7 },
 	{ "another MAC address", DECLINES(OUT_OF_SYNC), AT_R_MAC, 6, 0x020000000001 },
 	{ "another queue pair", DECLINES(OUT_OF_SYNC), AT_R_QPN, 3, 0x123456 },
 	{ "another peer", DECLINES(OUT_OF_SYNC), AT_R_PEER_ID, 2, 0x1234 },
