@@ -35,6 +35,7 @@
  * @pnetid: PNETID of @carrier; for another link, that of the first link's port comes first
  * @alternate: search ports for another link of a group, not for a first one
  * @direct: this walk accepts ports of @carrier and of the devices below it, otherwise all others
+ * @variants: set of enum smc_variant that are wanted
  * @out: result
  */
 struct demand {
@@ -46,6 +47,7 @@ struct demand {
 	struct smc_pnetid pnetid;
 	bool alternate;
 	bool direct;
+	u8 variants;
 	struct smc_candidates *out;
 };
 
@@ -460,7 +462,7 @@ static void add_candidate(const struct demand *demand, struct smcr_device *dev, 
 	const struct ib_gid_attr *attr;
 	struct smcr_gid *gid;
 
-	if (!choice->worth || out->nr == ARRAY_SIZE(out->list))
+	if (!variants || !choice->worth || out->nr == ARRAY_SIZE(out->list))
 		return;
 	attr = rdma_get_gid_attr(dev->ibdev, port, choice->index);
 	if (IS_ERR(attr))
@@ -499,20 +501,39 @@ static void weigh_port(const struct demand *demand, struct smcr_device *dev, u32
 	rcu_read_unlock();
 }
 
+/*
+ * The wanted variants for which the result has no address of the port. The table of a port has also
+ * the addresses of VLAN and MACVLAN devices above its own, so both walks may find the port.
+ */
+static u8 find_missing(const struct demand *demand, const struct smcr_device *dev, u32 nr)
+{
+	const struct smc_candidates *out = demand->out;
+	u8 missing = demand->variants, i;
+
+	for (i = 0; i < out->nr; i++) {
+		const struct smcr_gid *gid = out->list[i].device;
+
+		if (gid->dev == dev && gid->port == nr)
+			missing &= ~out->list[i].variants;
+	}
+	return missing;
+}
+
 static void look_at_port(const struct demand *demand, struct smcr_device *dev, u32 nr)
 {
+	u8 missing = find_missing(demand, dev, nr);
 	struct choice v1 = {}, v2 = {};
 
-	if (!is_active(dev->ibdev, nr))
+	if (!missing || !is_active(dev->ibdev, nr))
 		return;
 	find_gids(dev, nr);
 	weigh_port(demand, dev, nr, &v1, &v2);
 	if (v1.worth && v2.worth && v1.index == v2.index) {
-		add_candidate(demand, dev, nr, &v1, SMC_VARIANTS_R);
+		add_candidate(demand, dev, nr, &v1, missing);
 		return;
 	}
-	add_candidate(demand, dev, nr, &v2, SMC_VARIANT_R2);
-	add_candidate(demand, dev, nr, &v1, SMC_VARIANT_R1);
+	add_candidate(demand, dev, nr, &v2, missing & SMC_VARIANT_R2);
+	add_candidate(demand, dev, nr, &v1, missing & SMC_VARIANT_R1);
 }
 
 static bool look_at_device(struct smcr_device *dev, void *context)
@@ -538,7 +559,7 @@ static bool look_at_device(struct smcr_device *dev, void *context)
  */
 void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_candidates *out)
 {
-	struct demand demand = { .net = net, .out = out };
+	struct demand demand = { .net = net, .variants = SMC_VARIANTS_R, .out = out };
 
 	out->nr = 0;
 	demand.carrier = find_carrier(tcp);
@@ -569,11 +590,11 @@ void smcr_gid_candidates(struct net *net, const struct sock *tcp, struct smc_can
 void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_candidates *out)
 {
 	struct demand demand = {
-		.net = first->net, .vlan = first->vlan, .alternate = true, .out = out,
+		.net = first->net, .vlan = first->vlan, .alternate = true, .variants = variant,
+		.out = out,
 	};
 	struct smc_pnet *pnet = &smc_net(first->net)->pnet;
 	char name[SMC_DEVICE_NAME_LEN];
-	unsigned int i, nr = 0;
 
 	out->nr = 0;
 	demand.carrier = dev_get_by_index(first->net, first->ifindex);
@@ -589,13 +610,6 @@ void smcr_gid_alternates(const struct smcr_gid *first, u8 variant, struct smc_ca
 	demand.direct = false;
 	smcr_device_for_each(look_at_device, &demand);
 	dev_put(demand.carrier);
-	for (i = 0; i < out->nr; i++) {
-		if (out->list[i].variants & variant)
-			out->list[nr++] = out->list[i];
-		else
-			smcr_gid_put(out->list[i].device);
-	}
-	out->nr = nr;
 }
 
 /**
