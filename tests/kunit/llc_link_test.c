@@ -6,8 +6,8 @@
 #include "../../net/smc/wire/reason.h"
 #include "llc_fixture.h"
 
-#define TWO_PORTS_SERVER "fe80000000000000020000fffe00000a"
-#define TWO_PORTS_CLIENT "fe800000000000002081f4fffe1a9d3f"
+#define PORT_2_OURS "b255938c5f6f 0000 fe80000000000000b05593fffe8c5f6f "
+#define PORT_2_LINUX "9e8504cb057c 0000 fe800000000000009c8504fffecb057c "
 
 /* V-08, V-09: R-CL-03 to 06 */
 static void confirm_link_v1(struct kunit *test)
@@ -102,8 +102,9 @@ static void add_link_v1(struct kunit *test)
 	load(test, V_10);
 	f->buf[2] = 0xff;
 	f->buf[3] |= 0x3f;
-	f->buf[30] |= 0xf0;
-	memset(f->buf + 34, 0xff, 10);
+	memset(f->buf + 10, 0xff, 2);
+	f->buf[32] |= 0xf0;
+	memset(f->buf + 36, 0xff, 8);
 	expect_same_as(test, V_10, "reserved");
 	load(test, V_11);
 	f->buf[2] |= 0xf0;
@@ -275,31 +276,36 @@ static void add_link_v2_unfit_answer(struct kunit *test)
 }
 
 /*
- * The exchange of version 1 with a Linux client that has two ports, as captured: ADD LINK for link
- * 2, a positive reply with another number, and two seconds later the request itself as rejection.
+ * Version 1 with Linux 6.12, both with two ports, as captured: the request of this module and the
+ * reply, then the request of the other module, which is the server.
  */
 static void add_link_v1_two_ports(struct kunit *test)
 {
 	struct llc_fixture *f = test->priv;
 	const struct smc_llc_add_link *msg = &f->msg.add_link;
 
-	parsed(test, "022c0000 02000000000a" TWO_PORTS_SERVER "000011 02 03 a6fb23");
+	load(test, "022c0000" PORT_2_OURS "000011 02 05 5efccb");
+	expect_round_trip(test);
 	KUNIT_EXPECT_FALSE(test, f->msg.reply);
-	KUNIT_EXPECT_EQ(test, msg->link_num, 2);
+	KUNIT_EXPECT_EQ(test, msg->gid.bytes[0], 0xfe);
+	KUNIT_EXPECT_EQ(test, msg->gid.bytes[15], 0x6f);
 
-	parsed(test, "022c0080 2281f41a9d3f" TWO_PORTS_CLIENT "000011 a6 03 524bff");
+	parsed(test, "022c0080" PORT_2_LINUX "000011 02 05 68e0f1");
 	KUNIT_EXPECT_TRUE(test, f->msg.reply);
 	KUNIT_EXPECT_FALSE(test, msg->rejected);
 	KUNIT_EXPECT_FALSE(test, msg->unfit);
+	KUNIT_EXPECT_EQ(test, msg->gid.bytes[0], 0xfe);
+	KUNIT_EXPECT_EQ(test, msg->gid.bytes[15], 0x7c);
 	KUNIT_EXPECT_EQ(test, msg->qpn, 0x11);
-	KUNIT_EXPECT_EQ(test, msg->link_num, 0xa6);
+	KUNIT_EXPECT_EQ(test, msg->link_num, 2);
+	KUNIT_EXPECT_EQ(test, smc_clc_mtu_bytes(msg->mtu), 4096);
+	KUNIT_EXPECT_EQ(test, msg->psn, 0x68e0f1);
 	KUNIT_EXPECT_EQ(test, smc_llc_event_of(true, &f->msg), SMC_LLC_REPLY_ADD_LINK);
 
-	parsed(test, "022c01c0 02000000000a" TWO_PORTS_SERVER "000011 02 03 a6fb23");
-	KUNIT_EXPECT_TRUE(test, f->msg.reply);
-	KUNIT_EXPECT_TRUE(test, msg->rejected);
-	KUNIT_EXPECT_EQ(test, msg->reject_reason, SMC_LLC_REJECT_NO_PATH);
-	KUNIT_EXPECT_EQ(test, smc_llc_event_of(true, &f->msg), SMC_LLC_REPLY_ADD_LINK);
+	parsed(test, "022c0000" PORT_2_LINUX "000012 02 05 89f24f");
+	KUNIT_EXPECT_FALSE(test, f->msg.reply);
+	KUNIT_EXPECT_EQ(test, msg->link_num, 2);
+	KUNIT_EXPECT_EQ(test, smc_llc_event_of(false, &f->msg), SMC_LLC_GOT_ADD_LINK);
 }
 
 /* V2-HA-24, C-02, S-37: 0 to 255 keys; number and length must match */

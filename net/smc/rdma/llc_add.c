@@ -322,7 +322,7 @@ static int connect_new_link(struct smcr_group *rg)
  * smcr_llc_answer_to_offer() - server: process the client's reply to smcr_llc_offer_link()
  * @over: link on which it arrived
  *
- * Ignores the link number of the reply: a Linux client replies with a number of its own.
+ * Ignores the link number of the reply: one link is added at a time.
  */
 void smcr_llc_answer_to_offer(struct smcr_link *over)
 {
@@ -430,8 +430,7 @@ void smcr_llc_got_add_link_cont(struct smcr_link *over)
  * smcr_llc_reply_add_link_cont() - server: store keys of the client's RMBs
  * @over: link on which the message arrived
  *
- * Ignores the link number: Linux clients reply with a number of their own, and count RMBs in
- * different ways.
+ * Ignores the link number: one link is added at a time. Linux clients count RMBs in different ways.
  */
 void smcr_llc_reply_add_link_cont(struct smcr_link *over)
 {

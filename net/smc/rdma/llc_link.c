@@ -363,9 +363,8 @@ static bool is_taking_back(const struct smcr_llc *llc)
  *
  * A client that replies may report an established connection to its program, so first contact
  * succeeds here, too. If the offered link does not exist (any more), no field but the rejection
- * counts: a Linux client replies with a link number of its own. A client that has accepted must not
- * wait for the link, and gets DELETE LINK. It may give up such a link twice: by a late rejection,
- * too.
+ * counts. A client that has accepted must not wait for the link, and gets DELETE LINK. It may give
+ * up such a link twice: by a late rejection, too.
  */
 void smcr_llc_reply_add_link(struct smcr_link *link)
 {

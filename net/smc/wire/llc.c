@@ -192,8 +192,7 @@ static int parse_add_link(struct smc_reader *r, u8 flags, struct smc_llc *out)
 				     FLAG_LOW;
 
 	smc_get_bytes(r, msg->mac, sizeof(msg->mac));
-	if (out->version == 2)
-		smc_skip(r, 2);
+	smc_skip(r, 2);	/* also in version 1, see R-AL-05 in rfc7609-links.rst */
 	get_gid(r, out->version, &msg->gid);
 	msg->qpn = smc_get_be24(r);
 	msg->link_num = smc_get_u8(r);
@@ -226,8 +225,7 @@ static int build_add_link(const struct smc_llc *in, struct smc_writer *w, u8 *fl
 		*flags |= FLAG_REJECTED | (in->version == 2 ? msg->reject_reason : 0);
 
 	smc_put_bytes(w, msg->mac, sizeof(msg->mac));
-	if (in->version == 2)
-		smc_put_zero(w, 2);
+	smc_put_zero(w, 2);
 	smc_put_bytes(w, msg->gid.bytes, sizeof(msg->gid.bytes));
 	smc_put_be24(w, msg->qpn);
 	smc_put_u8(w, msg->link_num);

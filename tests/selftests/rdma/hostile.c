@@ -41,15 +41,13 @@ void llc_confirm_link(struct hostile *h, struct msg *msg, uint8_t flags)
 
 void llc_add_link(const struct hostile *h, struct msg *msg, uint8_t flags, uint8_t link_num)
 {
-	size_t at = h->version == 2 ? 12 : 10;
-
 	llc_init(h, msg, ADD_LINK, flags);
 	memcpy(msg->bytes + 4, h->qp.mac, 6);
-	memcpy(msg->bytes + at, &h->qp.gid, 16);
-	put(msg, at + 16, 3, 0x123456);
-	put(msg, at + 19, 1, link_num);
-	put(msg, at + 20, 1, 3);
-	put(msg, at + 21, 3, 0x654321);
+	memcpy(msg->bytes + 12, &h->qp.gid, 16);
+	put(msg, 28, 3, 0x123456);
+	put(msg, 31, 1, link_num);
+	put(msg, 32, 1, 3);
+	put(msg, 33, 3, 0x654321);
 	if (h->version == 2 && !(flags & LLC_REJECTED)) {
 		msg->len = 72;
 		put(msg, 1, 2, msg->len);
