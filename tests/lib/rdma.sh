@@ -53,7 +53,8 @@ rdma_apart() {
 rdma_second_wire() {
 	ip link add alt0 type veth peer name alt1 && rdma_prepare alt &&
 		rdma_lead alt 10.9.5.1 10.9.5.2 && rdma_lead alt fd09:5::1 fd09:5::2 &&
-		rdma link add rxe2 type rxe netdev alt0 && rdma link add rxe3 type rxe netdev alt1 &&
+		rdma link add rxe2 type "${RDMA_TYPE:-rxe}" netdev alt0 &&
+		rdma link add rxe3 type "${RDMA_TYPE:-rxe}" netdev alt1 &&
 		rdma_addressed rxe2 && rdma_addressed rxe3
 }
 
@@ -219,6 +220,8 @@ rdma_forget() {
 	rdma link del rxe0
 	rdma link del rxe1
 	ip link del eth1
+	ip rule del pref 19
+	ip -6 rule del pref 19
 	smcd ueid del SMCTEST
 	smc_pnet -f
 	:
@@ -231,13 +234,18 @@ rdma_guest_v1() {
 }
 
 # rdma_second_port HOST: another port on the wire between two guests, with addresses that end so, and
-# a name for the network of both. Each port answers for its own addresses only.
+# a name for the network of both. Each port answers for its own addresses only, and what comes from
+# them leaves through it.
 rdma_second_port() {
 	echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
 	echo 2 >/proc/sys/net/ipv4/conf/all/arp_announce
 	modprobe macvlan && ip link add eth1 link eth0 type macvlan mode bridge &&
 		ip addr add "10.0.0.$1/24" dev eth1 noprefixroute &&
 		ip addr add "fd00::$1/64" dev eth1 nodad noprefixroute && ip link set eth1 up &&
+		ip rule add pref 19 from "10.0.0.$1" lookup 101 &&
+		ip -6 rule add pref 19 from "fd00::$1" lookup 101 &&
+		ip route add 10.0.0.0/24 dev eth1 table 101 &&
+		ip -6 route add fd00::/64 dev eth1 table 101 &&
 		rdma link add rxe1 type rxe netdev eth1 && rdma_addressed rxe1 || return 1
 	smc_pnet -a WIRE -I eth0 && smc_pnet -a WIRE -D rxe0 && smc_pnet -a WIRE -D rxe1
 }

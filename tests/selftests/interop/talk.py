@@ -9,6 +9,7 @@ wrong; under smc_run, over SMC. The server serves until it is killed; the caller
 "ok CASE" or "not ok CASE - why" for each case, and its status is 1 if one failed.
 """
 
+import contextlib
 import errno
 import hashlib
 import random
@@ -328,6 +329,14 @@ def case_aborted_or_ended(caller):
     expect('received', received_at_abort(caller) or None, None)
 
 
+def exchange(conns, data):
+    """Each sends, and then each gets it back."""
+    for conn in conns:
+        conn.sendall(data)
+    for i, conn in enumerate(conns):
+        expect(f'echo of connection {i}', receive(conn, len(data)), data)
+
+
 def at_once(caller, count):
     conns = [caller.connect(b'e') for _ in range(count)]
     for i, conn in enumerate(conns):
@@ -407,14 +416,17 @@ def case_hold(caller):
         sys.stdin.read()
 
 
-def case_still(caller):
-    """The same, and it still works then."""
-    with caller.connect(b'e') as conn:
-        for data in (b'held', pattern(50000, 8)):
-            conn.sendall(data)
-            expect('echo', receive(conn, len(data)), data)
+def case_crowd(caller):
+    """One connection, and eight more at a line from standard input. All work until it ends."""
+    data = pattern(50000, 8)
+    with contextlib.ExitStack() as stack:
+        conns = []
+        for more in (1, 8):
+            conns += [stack.enter_context(caller.connect(b'e')) for _ in range(more)]
+            exchange(conns, data)
             print('here', flush=True)
-            sys.stdin.read()
+            sys.stdin.readline()
+        exchange(conns, data)
 
 
 def call(address, port, names):

@@ -34,6 +34,7 @@ PERIOD = 65521
 PATTERN = bytes(random.Random(7).randbytes(PERIOD))
 PIECE = 20000
 CHOSEN = 1 << 20                # of the client's send buffer, much of which waits for the server
+CROWD = 8
 CUTS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
 
 
@@ -88,6 +89,7 @@ def links_come_up():
             devices = [device for group in found for _, device in group]
             equal(f'variant {variant}: each device has one', sorted(devices),
                   ['rxe0', 'rxe1', 'rxe2', 'rxe3'])
+            crowd(variant)
         pair.close()
         check(f'variant {variant}: they end', smc.eventually(lambda: not wire.links(GEN)))
     take_down()
@@ -141,13 +143,28 @@ class Stream:
         return f'sent {self.sent}, received {self.received}, error {self.error}'
 
 
+def crowd(variant):
+    """Connections use both links, whichever the server names: the client has proposed one port."""
+    before = smc.fallbacks(GEN)
+    pairs = [smc.Pair(address=ADDRESSES[1]) for _ in range(CROWD)]
+    for pair in pairs:
+        smc.send_all(pair.client, pair.server, 1000)
+        smc.send_all(pair.server, pair.client, 1000)
+    equal(f'variant {variant}: no connection is TCP', smc.fallbacks(GEN, before), {})
+    used = sorted(link['conn-cnt'] for group in wire.links(GEN).values() for link in group)
+    half = CROWD // 2
+    equal(f'variant {variant}: each link has half of them', used, [half, half, half + 1, half + 1])
+    for pair in pairs:
+        pair.close()
+
+
 def unplug(port):
     subprocess.run(['rdma', 'link', 'del', f'rxe{port}'], check=True)
 
 
 def plug_in(port):
-    subprocess.run(['rdma', 'link', 'add', f'rxe{port}', 'type', 'rxe', 'netdev', NETDEVS[port]],
-                   check=True)
+    subprocess.run(['rdma', 'link', 'add', f'rxe{port}', 'type',
+                    os.environ.get('RDMA_TYPE', 'rxe'), 'netdev', NETDEVS[port]], check=True)
 
 
 def take_netdev_down(port):
@@ -205,7 +222,9 @@ def cuts():
 
 
 def sent(port):
-    """Packets that a device has sent."""
+    """Packets or requests that a device has sent."""
+    if os.environ.get('RDMA_TYPE') == 'mem':
+        return int(wire.shell(f'memrdma_value rxe{port}/1 requests'))
     counter = f'/sys/class/infiniband/rxe{port}/ports/1/hw_counters/sent_pkts'
     return int(Path(counter).read_text(encoding='ascii'))
 

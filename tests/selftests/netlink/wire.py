@@ -59,6 +59,7 @@ def shell(script, **more):
                           env=dict(os.environ, **more), check=False)
     if done.returncode:
         raise ValueError(f'{script}: {done.stdout}{done.stderr}')
+    return done.stdout
 
 
 def have(addresses, times=1):

@@ -7,8 +7,8 @@
 #
 # kernels: stock-6.12
 # daily: none
-# instead: ``smcr_intree_ports``: our server with two links. Only ``make test-all`` has our client
-# instead: with two, and our server with one.
+# instead: ``smcr_intree_ports``: two links where both sides have two ports. Only ``make test-all`` has
+# instead: a second link to our only port, and our server with one.
 # peer: intree
 # modules: smc smc_rdma smc_diag
 # timeout: 300
